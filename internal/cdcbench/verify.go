@@ -17,10 +17,10 @@ import (
 type Mode uint8
 
 const (
-	// Retract: Debezium envelopes whose before is taken out and whose after is put
+	// Retract is Debezium envelopes: before is taken out of the result, after put
 	// in.
 	Retract Mode = iota
-	// Upsert: flat rows that replace what their record key had; a null value
+	// Upsert is flat rows that replace what their record key had; a null value
 	// deletes.
 	Upsert
 )

@@ -1,0 +1,54 @@
+# Everything a developer runs. `make test` needs Go alone; tests on a real Apache
+# Kafka skip, with a reason, where Java or Maven is missing.
+
+GO ?= go
+
+GOLANGCI_VERSION := v2.15.0
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/sluice
+GOLANGCI := $(CACHE)/golangci-lint-$(GOLANGCI_VERSION)/golangci-lint
+
+# The race detector needs cgo, and so a C compiler; without one Go says 0 here.
+RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+FUZZTIME ?= 30s
+BENCH ?= -size M -runs 3
+
+.PHONY: all build test lint format-check cross bench fuzz clean
+
+all: lint test build
+
+build: ## bin/sluice, one static binary
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/sluice ./cmd/sluice
+
+test:
+	@$(if $(RACE),true,echo "make test: no C compiler, so the tests run without the race detector")
+	$(GO) test $(RACE) -timeout 20m ./...
+
+lint: format-check $(GOLANGCI)
+	$(GO) vet ./...
+	$(GOLANGCI) run ./...
+
+format-check:
+	@bad="$$(gofmt -l $$(git ls-files '*.go'))"; \
+	if [ -n "$$bad" ]; then echo "not formatted; run gofmt -w on:"; echo "$$bad"; exit 1; fi
+
+$(GOLANGCI):
+	GOBIN=$(dir $@) GOFLAGS= $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+
+cross: ## the binary builds for every platform
+	@set -e; for p in $(PLATFORMS); do echo "build $$p"; \
+		GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/sluice; done
+
+bench: ## the figures of docs/performance.md, on a real Kafka; BENCH='-size S -runs 1' for a short look
+	$(GO) run ./internal/benchrun $(BENCH)
+
+fuzz: ## every fuzz test for FUZZTIME
+	@set -e; for pkg in $$($(GO) list ./...); do \
+		for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+			echo "fuzz $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg; \
+		done; done
+
+clean:
+	rm -rf bin
