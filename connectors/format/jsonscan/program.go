@@ -1,0 +1,187 @@
+package jsonscan
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+)
+
+// A program is the layout of an object as one message had it: steps, each a literal piece to compare and
+// something to do after it. Its depth is that of the message it was learned from; a Shape stands at one
+// place within its messages, and run gives up at another depth.
+type program struct {
+	steps []step
+	// clean says that the tokens of members without a step are Absent, as run leaves them.
+	clean bool
+	depth int
+	// leaves is what is known of the values that nobody wants, by path.
+	leaves map[uint64]leaf
+	misses int
+	seed   maphash.Seed
+}
+
+type stepKind uint8
+
+const (
+	stepEnd    stepKind = iota // the object ends
+	stepMember                 // a member wanted
+	stepSub                    // a member wanted that has a shape
+	stepNumber                 // a number that nobody wants
+	stepString                 // a string that nobody wants
+	stepAny                    // a value that nobody wants
+)
+
+type step struct {
+	// first and last are the first and last 8 bytes of a literal of 8 to 16 bytes.
+	first, last uint64
+	lit         string
+	kind        stepKind
+	depth       int // of the object that a stepAny's value stands in
+	member      int
+}
+
+// leaf is what is known of a value that nobody wants.
+type leaf struct {
+	hole  holeKind
+	value uint64 // hash of the bytes, while it is the same in every message
+}
+
+type holeKind uint8
+
+const (
+	holeNone   holeKind = iota // always the same bytes
+	holeNumber                 // always a number
+	holeString                 // always a string
+	holeAny
+	holeObject // always an object: looked into
+)
+
+const (
+	// Programs are written at once at first, and then at every so manieth miss: a stream whose messages
+	// change their layout all the time is read by the general code.
+	eagerPrograms = 64
+	missesBetween = 256
+	maxSteps      = 4096
+	maxLeaves     = 1 << 14
+	// maxConstant is the size above which a value is not taken for constant.
+	maxConstant = 1024
+	// maxLiterals bounds the bytes of all literals.
+	maxLiterals = 1 << 18
+	rootPath    = 14695981039346656037
+)
+
+// worthLearning counts a miss and says whether to write a program.
+func (p *program) worthLearning() bool {
+	p.clean = false
+	p.misses++
+	return p.misses <= eagerPrograms || p.misses%missesBetween == 0
+}
+
+// learner writes a program while the general code reads an object.
+type learner struct {
+	*program
+	buf   []byte
+	from  int // where the present literal begins
+	bytes int
+	steps []step
+}
+
+func (p *program) learn(buf []byte, i, depth int) *learner {
+	p.steps, p.depth = nil, depth
+	if p.leaves == nil {
+		p.leaves = map[uint64]leaf{}
+		p.seed = maphash.MakeSeed()
+	}
+	if len(p.leaves) > maxLeaves {
+		clear(p.leaves)
+	}
+	return &learner{program: p, buf: buf, from: i}
+}
+
+// set makes the steps that l wrote the program, for the object that ends at end.
+func (p *program) set(l *learner, end int) {
+	l.add(step{kind: stepEnd}, end, end)
+	if len(l.steps) <= maxSteps && l.bytes <= maxLiterals {
+		p.steps = l.steps
+	}
+}
+
+func (l *learner) add(st step, at, end int) {
+	n := at - l.from
+	l.bytes += n
+	if len(l.steps) > maxSteps || l.bytes > maxLiterals {
+		return
+	}
+	st.lit = string(l.buf[l.from:at])
+	if n >= 8 {
+		st.first = binary.LittleEndian.Uint64(l.buf[l.from:])
+		st.last = binary.LittleEndian.Uint64(l.buf[at-8:])
+	}
+	l.steps = append(l.steps, st)
+	l.from = end
+}
+
+// member notes member k at [at, end).
+func (l *learner) member(k int, sub bool, at, end int) {
+	kind := stepMember
+	if sub {
+		kind = stepSub
+	}
+	l.add(step{kind: kind, member: k}, at, end)
+}
+
+// hole notes that [at, end), within an object of the given depth, varies.
+func (l *learner) hole(kind stepKind, depth, at, end int) {
+	l.add(step{kind: kind, depth: depth}, at, end)
+}
+
+// varies notes that the value at path is of the given kind now, and reports whether it was of another.
+func (l *learner) varies(path uint64, kind holeKind) bool {
+	old, known := l.leaves[path]
+	if known && old.hole != kind {
+		l.leaves[path] = leaf{hole: holeAny}
+		return true
+	}
+	l.leaves[path] = leaf{hole: kind}
+	return false
+}
+
+// leaf notes the value at [at, end), which is no object and stands in one of the given depth.
+func (l *learner) leaf(path uint64, depth, at, end int) {
+	kind := holeAny
+	switch c := l.buf[at]; {
+	case c == '"':
+		kind = holeString
+	case c == '-' || c-'0' <= 9:
+		kind = holeNumber
+	}
+	old, known := l.leaves[path]
+	now := leaf{hole: kind}
+	if v := l.buf[at:end]; len(v) <= maxConstant {
+		now.value = maphash.Bytes(l.seed, v) | 1
+	}
+	switch {
+	case !known && now.value != 0, known && old.value == now.value && now.value != 0:
+		l.leaves[path] = now
+		return // the same every time so far: part of the literal
+	case known && old.hole != kind:
+		kind = holeAny
+	}
+	l.leaves[path] = leaf{hole: kind}
+	switch kind {
+	case holeNumber:
+		l.hole(stepNumber, depth, at, end)
+	case holeString:
+		l.hole(stepString, depth, at, end)
+	default:
+		l.hole(stepAny, depth, at, end)
+	}
+}
+
+// pathOf is the path of a member of the given name within the object at path (FNV-1a).
+func pathOf(path uint64, name []byte) uint64 {
+	path = (path ^ '/') * 1099511628211
+	for _, c := range name {
+		path = (path ^ uint64(c)) * 1099511628211
+	}
+	return path
+}

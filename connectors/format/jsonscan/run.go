@@ -1,0 +1,59 @@
+package jsonscan
+
+import "encoding/binary"
+
+// run reads the object at i by sh's program. −1 says that the object does not fit it, which may or may not
+// be an error of the message.
+func (s *Scanner) run(sh *Shape, i, depth int) int {
+	p := &sh.prog
+	if len(p.steps) == 0 || p.depth != depth {
+		return -1
+	}
+	if !p.clean {
+		clear(sh.toks)
+		p.clean = true
+	}
+	b := s.buf
+	for k := range p.steps {
+		st := &p.steps[k]
+		n := len(st.lit)
+		if len(b)-i < n {
+			return -1
+		}
+		switch {
+		case n >= 8 && n <= 16:
+			if binary.LittleEndian.Uint64(b[i:]) != st.first || binary.LittleEndian.Uint64(b[i+n-8:]) != st.last {
+				return -1
+			}
+		case string(b[i:i+n]) != st.lit:
+			return -1
+		}
+		i += n
+		switch st.kind {
+		case stepEnd:
+			return i
+		case stepNumber:
+			if i >= len(b) || b[i] != '-' && b[i]-'0' > 9 {
+				return -1
+			}
+			i = s.number(i)
+		case stepString:
+			if i >= len(b) || b[i] != '"' {
+				return -1
+			}
+			if i, _ = s.str(i + 1); i >= 0 {
+				i++
+			}
+		case stepMember:
+			i = s.value(i, depth, &sh.toks[st.member])
+		case stepSub:
+			i = s.member(i, depth, sh.members[st.member].Sub, &sh.toks[st.member])
+		default:
+			i = s.skip(i, st.depth)
+		}
+		if i < 0 {
+			return -1
+		}
+	}
+	return -1
+}
