@@ -1,0 +1,39 @@
+package main
+
+import (
+	"context"
+
+	"github.com/sluicesql/sluice/internal/cdcbench"
+)
+
+// memory is the peak of the same job, state in memory, on two sizes.
+type memory struct {
+	small, large timed
+}
+
+// perRow is how many bytes a live row of the inputs adds.
+func (m *memory) perRow() float64 {
+	return float64(m.large.peak-m.small.peak) / float64(m.large.facts.liveRows-m.small.facts.liveRows)
+}
+
+func (b *bench) measureMemory(ctx context.Context, large cdcbench.Size) (*memory, error) {
+	small := tenth(large)
+	var m memory
+	var err error
+	if m.small, err = b.timeBlackhole(ctx, small, trusted); err != nil {
+		return nil, err
+	}
+	if m.large, err = b.timeBlackhole(ctx, large, trusted); err != nil {
+		return nil, err
+	}
+	return &m, nil
+}
+
+// tenth is a tenth of a workload; of M it is S.
+func tenth(s cdcbench.Size) cdcbench.Size {
+	t := cdcbench.Size{Name: s.Name + "_tenth", Users: s.Users / 10, Changes: s.Changes / 10}
+	if s.Name == "M" {
+		t.Name = "S"
+	}
+	return t
+}
