@@ -20,7 +20,7 @@ BENCH ?= -size M -runs 3
 all: lint test build
 
 build: ## bin/sluice, one static binary
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/sluice ./cmd/sluice
+	CGO_ENABLED=0 $(GO) build -buildvcs=false -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/sluice ./cmd/sluice
 
 test:
 	@$(if $(RACE),true,echo "make test: no C compiler, so the tests run without the race detector")
@@ -31,7 +31,7 @@ lint: format-check $(GOLANGCI)
 	$(GOLANGCI) run ./...
 
 format-check:
-	@bad="$$(gofmt -l $$(git ls-files '*.go'))"; \
+	@bad="$$(gofmt -l .)"; \
 	if [ -n "$$bad" ]; then echo "not formatted; run gofmt -w on:"; echo "$$bad"; exit 1; fi
 
 $(GOLANGCI):
@@ -39,7 +39,7 @@ $(GOLANGCI):
 
 cross: ## the binary builds for every platform
 	@set -e; for p in $(PLATFORMS); do echo "build $$p"; \
-		GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/sluice; done
+		GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) build -buildvcs=false -o /dev/null ./cmd/sluice; done
 
 bench: ## the figures of docs/performance.md, on a real Kafka; BENCH='-size S -runs 1' for a short look
 	$(GO) run ./internal/benchrun $(BENCH)

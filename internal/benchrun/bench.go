@@ -68,7 +68,7 @@ func newBench(ctx context.Context, o options) (*bench, error) {
 func (b *bench) build(ctx context.Context) error {
 	b.sluice = filepath.Join(b.dir, "sluice")
 	b.log("building %s", b.sluice)
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", b.sluice, "./cmd/sluice")
+	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-trimpath", "-o", b.sluice, "./cmd/sluice")
 	cmd.Dir = b.root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
