@@ -1,0 +1,233 @@
+package planner
+
+import (
+	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/engine/expr"
+	"github.com/sluicesql/sluice/engine/row"
+	"github.com/sluicesql/sluice/engine/types"
+)
+
+// Plan is one job as pure data: a DAG of nodes from scans to sinks. A node with several parents is
+// computed once and shared.
+type Plan struct {
+	// Sinks are the roots; every node is reached from them.
+	Sinks []*Sink
+	// Options are the session options in force, by name, defaults included.
+	Options map[string]string
+	// Fingerprint identifies what state means: two plans with equal fingerprints can use each other's
+	// state directory.
+	Fingerprint string
+}
+
+// Node is an operator of the plan: *Scan, *Values, *Filter, *Project, *Normalise, *Exchange, *Join, *Sink.
+type Node interface {
+	// Props are the node's derived properties.
+	Props() *Props
+	// Inputs are the nodes it reads, in port order.
+	Inputs() []Node
+}
+
+// Column is an output column of a node.
+type Column struct {
+	Name string
+	Type types.Type
+}
+
+// Props are the properties that the planner derives for every node's output.
+type Props struct {
+	// ID is a number unique in the plan, assigned in a fixed order: it names the node in EXPLAIN, metrics
+	// and state.
+	ID      int
+	Columns []Column
+	// Mode says which changes the output holds.
+	Mode spi.Mode
+	// Keys are the known unique keys of the output's rows, as sorted column indexes. An empty key (non-nil,
+	// of length 0) says that there is at most one row.
+	Keys [][]int
+	// Bounded says that the output ends.
+	Bounded bool
+	// Dist are the columns by whose hash the rows are divided among shards, in hash order; nil when
+	// nothing is known. Rows that are equal are then on the same shard.
+	Dist []int
+}
+
+// Types are the types of the columns.
+func (p *Props) Types() []types.Type {
+	t := make([]types.Type, len(p.Columns))
+	for i, c := range p.Columns {
+		t[i] = c.Type
+	}
+	return t
+}
+
+// Props implements Node.
+func (p *Props) Props() *Props { return p }
+
+// Scan reads a table. Its output columns are Spec.Columns of the table.
+type Scan struct {
+	Props
+	Connector spi.Connector
+	// Table is the table's full name in the catalog.
+	Table string
+	// Spec is what the connector will be asked for, without the parts the runtime fills in (Start, Warn,
+	// Readers when 0).
+	Spec spi.Scan
+}
+
+// Inputs implements Node.
+func (*Scan) Inputs() []Node { return nil }
+
+// Values delivers constant rows once.
+type Values struct {
+	Props
+	Rows [][]row.Datum
+}
+
+// Inputs implements Node.
+func (*Values) Inputs() []Node { return nil }
+
+// Filter keeps the rows for which Cond is TRUE. On an Upsert input, a new row that fails becomes a Delete
+// of its key (UpsertKey), since the row may have passed before.
+type Filter struct {
+	Props
+	Input Node
+	Cond  expr.Expr
+	// UpsertKey is the primary key within the columns, for an input of mode Upsert; nil otherwise.
+	UpsertKey []int
+}
+
+// Inputs implements Node.
+func (f *Filter) Inputs() []Node { return []Node{f.Input} }
+
+// Project computes one expression for each output column.
+type Project struct {
+	Props
+	Input Node
+	Exprs []expr.Expr
+	// UpsertKey is the primary key within the *input's* columns, for an input of mode Upsert: a Delete has
+	// only those, and the expressions over other columns are not evaluated for it. Each of them is passed on
+	// as a plain column. Nil otherwise.
+	UpsertKey []int
+}
+
+// Inputs implements Node.
+func (p *Project) Inputs() []Node { return []Node{p.Input} }
+
+// NormaliseKind tells the forms of Normalise that are operators of their own. The third form, where the
+// join's own state is the normaliser, is JoinSide.Upsert.
+type NormaliseKind uint8
+
+const (
+	// NormaliseRows keeps each row by its primary key, and turns Upsert into Retract.
+	NormaliseRows NormaliseKind = iota
+	// NormaliseIndex keeps, by primary key, only the columns by which the next exchange routes; its output
+	// is of mode Upsert again, with a Delete sent first to where the row was, whenever Route changes. A row
+	// with a NULL among Route becomes a Delete.
+	NormaliseIndex
+)
+
+// Normalise makes a well-formed changelog of an Upsert stream whatever its events look like: redelivered,
+// unknown deletes, several per key. Its input is divided by Key.
+type Normalise struct {
+	Props
+	Input Node
+	Kind  NormaliseKind
+	Key   []int // the primary key within the input's columns
+	Route []int // NormaliseIndex: the join key within the input's columns
+}
+
+// Inputs implements Node.
+func (n *Normalise) Inputs() []Node { return []Node{n.Input} }
+
+// Exchange divides its input among the shards of the next stage by the hash of the key columns, encoded
+// by package keyenc. Order is kept between one producer and one consumer.
+type Exchange struct {
+	Props
+	Input Node
+	// Key are the columns that are hashed. Without any, Spread decides.
+	Key []int
+	// Spread: with an empty Key, rows stay with the shard of the same number (false: all rows go to shard 0).
+	Spread bool
+	// ByRow: rows are divided by the hash of all their bytes (for sinks without a key).
+	ByRow bool
+	// DropNull: rows with a NULL in Key are dropped (the key of an inner join). On an Upsert input they
+	// never occur with a Key beyond the primary key, as NormaliseIndex turned them into Deletes; where Key is
+	// within the primary key, NULLs cannot occur.
+	DropNull bool
+	// Width is the number of consumers; 0 for the job's parallelism.
+	Width int
+}
+
+// Inputs implements Node.
+func (e *Exchange) Inputs() []Node { return []Node{e.Input} }
+
+// JoinKind is the kind of a join.
+type JoinKind uint8
+
+// InnerJoin is the join kind that is executed; others are refused when binding.
+const InnerJoin JoinKind = iota
+
+// Layout is the form of one side's join state, by what is known of its keys.
+type Layout uint8
+
+const (
+	// LayoutOne: the join key holds a unique key: at most one row per join key.
+	LayoutOne Layout = iota
+	// LayoutUnique: the side has a unique key: rows by join key and unique key.
+	LayoutUnique
+	// LayoutBag: no unique key: rows by join key, each with its number.
+	LayoutBag
+)
+
+// String is the layout's name in EXPLAIN.
+func (l Layout) String() string { return [...]string{"one", "unique", "bag"}[l] }
+
+// JoinSide is how a join treats one of its inputs.
+type JoinSide struct {
+	// Key are the join key's columns within the side's columns; both sides' keys correspond in order and are
+	// of the same physical form (the planner projects casts below where needed).
+	Key []int
+	// Layout is the state's layout.
+	Layout Layout
+	// Unique are the unique key's columns that are not in Key (LayoutUnique).
+	Unique []int
+	// Upsert says that the input is of mode Upsert, by Key and Unique together: the state is the
+	// normaliser. Its Deletes carry the columns of Key and Unique only.
+	Upsert bool
+}
+
+// Join is a keyed join. Its output is the left columns followed by the right ones. Both inputs are divided
+// by their keys; with empty keys everything is on shard 0.
+type Join struct {
+	Props
+	Kind        JoinKind
+	Left, Right Node
+	L, R        JoinSide
+	// Residual is a further condition over the output columns; nil for none.
+	Residual expr.Expr
+}
+
+// Inputs implements Node.
+func (j *Join) Inputs() []Node { return []Node{j.Left, j.Right} }
+
+// Sink consolidates each epoch's changes and writes them. Equal rows, and rows of the same Spec.Key, are on
+// one shard.
+type Sink struct {
+	Props
+	Input Node
+	// Connector is nil for the result of a top-level SELECT, which the runtime's caller receives.
+	Connector spi.Connector
+	// Table is the table's full name in the catalog; empty for the result of a SELECT.
+	Table string
+	// Spec is what the connector will be asked for (Writers, Warn are the runtime's). For the result of a
+	// SELECT it has Table.Columns, Columns and Mode alone.
+	Spec spi.SinkSpec
+	// PairKey are columns that hold a unique key of the input: changes of equal PairKey in an epoch become
+	// one update. Nil when no key is known; then the changes that an operator made as one update stay one.
+	PairKey []int
+	// Width is the number of writers; 0 for the job's parallelism.
+	Width int
+}
+
+// Inputs implements Node.
+func (s *Sink) Inputs() []Node { return []Node{s.Input} }
