@@ -21,8 +21,8 @@ type Plan struct {
 
 // Node is an operator of the plan: *Scan, *Values, *Filter, *Project, *Normalise, *Exchange, *Join, *Sink.
 type Node interface {
-	// Props are the node's derived properties.
-	Props() *Props
+	// Out are the properties of the node's output.
+	Out() *Props
 	// Inputs are the nodes it reads, in port order.
 	Inputs() []Node
 }
@@ -60,8 +60,8 @@ func (p *Props) Types() []types.Type {
 	return t
 }
 
-// Props implements Node.
-func (p *Props) Props() *Props { return p }
+// Out implements Node.
+func (p *Props) Out() *Props { return p }
 
 // Scan reads a table. Its output columns are Spec.Columns of the table.
 type Scan struct {
