@@ -1,0 +1,161 @@
+// Package diag shows errors to people: where, what, the line with a caret under the word, and the remedy.
+package diag
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/sluicesql/sluice/cmd/sluice/internal/display"
+	"github.com/sluicesql/sluice/sql/ast"
+)
+
+// maxExcerpt is how many cells of a source line are shown.
+const maxExcerpt = 140
+
+// Printer writes errors.
+type Printer struct {
+	Out io.Writer
+	// Color turns on escape codes.
+	Color bool
+	// Source gives the text of a file that errors point into; false when there is none.
+	Source func(file string) (string, bool)
+}
+
+// Print writes err: mistakes in SQL with their source lines, any other error as one paragraph.
+func (p *Printer) Print(err error) {
+	var list ast.ErrorList
+	var one *ast.Error
+	switch {
+	case errors.As(err, &list):
+		for _, e := range list {
+			p.mistake(e)
+		}
+	case errors.As(err, &one):
+		p.mistake(one)
+	default:
+		fmt.Fprintf(p.Out, "%s %s\n", p.paint(bold, "sluice:"), clean(err.Error()))
+	}
+}
+
+func (p *Printer) mistake(e *ast.Error) {
+	var b strings.Builder
+	if at := e.Pos.String(); at != "" {
+		b.WriteString(p.paint(bold, clean(at)+":") + " ")
+	} else {
+		b.WriteString(p.paint(bold, "sluice:") + " ")
+	}
+	b.WriteString(clean(e.Msg) + "\n")
+	if line, lead, width, ok := p.excerpt(e.Pos); ok {
+		number := fmt.Sprintf("%5d", e.Pos.Line)
+		fmt.Fprintf(&b, "%s | %s\n", number, line)
+		fmt.Fprintf(&b, "%s | %s%s\n", strings.Repeat(" ", len(number)), strings.Repeat(" ", lead), p.paint(red, strings.Repeat("^", width)))
+	}
+	if e.Hint != "" {
+		b.WriteString("      hint: " + clean(e.Hint) + "\n")
+	}
+	_, _ = io.WriteString(p.Out, b.String()) // there is nobody left to tell
+}
+
+// clean keeps an error's text from driving the terminal; its line breaks stay.
+func clean(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = display.Clean(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+const (
+	bold = "1"
+	red  = "1;31"
+)
+
+func (p *Printer) paint(code, s string) string {
+	if !p.Color {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+// excerpt is the source line of a place as it is shown, the number of cells before the word at the place,
+// and the number of cells of the word.
+func (p *Printer) excerpt(pos ast.Pos) (line string, lead, width int, ok bool) {
+	if p.Source == nil || !pos.IsValid() {
+		return "", 0, 0, false
+	}
+	src, ok := p.Source(pos.File)
+	if !ok || pos.Offset > len(src) {
+		return "", 0, 0, false
+	}
+	start := strings.LastIndexByte(src[:pos.Offset], '\n') + 1
+	end := len(src)
+	if n := strings.IndexByte(src[pos.Offset:], '\n'); n >= 0 {
+		end = pos.Offset + n
+	}
+	before := show(strings.TrimPrefix(src[start:pos.Offset], "\uFEFF"))
+	rest := strings.TrimRight(src[pos.Offset:end], "\r")
+	word := rest[:wordLen(rest)]
+	after := show(rest[len(word):])
+	word = show(word)
+	width = min(max(display.Width(word), 1), maxExcerpt/2)
+	if lead := display.Width(before); lead > maxExcerpt/2 {
+		before = "…" + lastCells(before, maxExcerpt/2-1)
+	}
+	lead = display.Width(before)
+	return strings.TrimRight(display.Cut(before+word+after, maxExcerpt), " "), lead, width, true
+}
+
+// show makes a part of a source line fit for the terminal: a tab is one column in positions, and four
+// cells here.
+func show(s string) string {
+	return display.Clean(strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\t", "    "))
+}
+
+// lastCells is the longest end of s that takes at most n cells.
+func lastCells(s string, n int) string {
+	for display.Width(s) > n {
+		_, size := utf8.DecodeRuneInString(s)
+		s = s[size:]
+	}
+	return s
+}
+
+// wordLen is the length of the word, quoted text, variable or operator that s starts with.
+func wordLen(s string) int {
+	r, size := utf8.DecodeRuneInString(s)
+	switch {
+	case size == 0:
+		return 0
+	case r == '\'' || r == '`' || r == '"':
+		for i := 1; i < len(s); i++ {
+			if s[i] == byte(r) {
+				return i + 1
+			}
+		}
+		return len(s)
+	case strings.HasPrefix(s, "${"):
+		if n := strings.IndexByte(s, '}'); n >= 0 {
+			return n + 1
+		}
+		return 2
+	case inWord(r):
+		if n := strings.IndexFunc(s, func(r rune) bool { return !inWord(r) }); n >= 0 {
+			return n
+		}
+		return len(s)
+	}
+	for _, op := range []string{"<>", "<=", ">=", "!=", "||", "=>", "/*+"} {
+		if strings.HasPrefix(s, op) {
+			return len(op)
+		}
+	}
+	return size
+}
+
+func inWord(r rune) bool {
+	return r == '_' || r == '$' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+}

@@ -1,0 +1,92 @@
+// Package result shows the result of a top-level SELECT: as changes, as JSON, or as a table. It is the
+// sink that the runtime hands such a result to.
+package result
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/sluicesql/sluice/connectors/spi"
+)
+
+// Mode is a way to show a result.
+type Mode uint8
+
+const (
+	// Changelog prints one line a change, in Flink's form: +I[1, Egor, Myasnik, Approval].
+	Changelog Mode = iota
+	// JSON prints one object a change: {"op":"+I","row":{"id":1}}.
+	JSON
+	// Table prints the rows when the job has ended, or keeps a table on the terminal up to date.
+	Table
+)
+
+// Modes are the modes' names, in order.
+var Modes = []string{"changelog", "json", "table"}
+
+// String is the mode's name.
+func (m Mode) String() string { return Modes[m] }
+
+// ParseMode reads a mode's name, in any case.
+func ParseMode(s string) (Mode, error) {
+	for i, n := range Modes {
+		if strings.EqualFold(s, n) {
+			return Mode(i), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown result mode %q; known are %s", s, strings.Join(Modes, ", "))
+}
+
+// DefaultMaxRows is the number of rows that a table shows at most.
+const DefaultMaxRows = 1_000_000
+
+// Options say how and where a result is shown.
+type Options struct {
+	Mode Mode
+	// Out takes the output. It is written to in whole lines, by one goroutine at a time.
+	Out io.Writer
+	// Screen is the terminal for a table that updates in place; nil prints the table at the end.
+	Screen *Screen
+	// Plain shows control characters as they are, as suits a file; otherwise as pictures.
+	Plain bool
+	// MaxRows is the number of rows that a table shows; 0 is DefaultMaxRows.
+	MaxRows int
+}
+
+// Screen is a terminal that a table is painted on.
+type Screen struct {
+	// Size is the terminal's present width and height.
+	Size func() (width, height int)
+	// Status is a line to stand below the table.
+	Status func() string
+	// Interval is the time between two paints.
+	Interval time.Duration
+}
+
+// Open returns the sink for one result. The spec tells its columns and how many writers there will be.
+func Open(spec spi.SinkSpec, o Options) (*Sink, error) {
+	if o.MaxRows <= 0 {
+		o.MaxRows = DefaultMaxRows
+	}
+	cols := make([]spi.Column, len(spec.Columns))
+	for i, c := range spec.Columns {
+		cols[i] = spec.Table.Columns[c]
+	}
+	var v view
+	switch {
+	case o.Mode == JSON:
+		v = &jsonView{cols: cols, tz: spec.TimeZone}
+	case o.Mode == Changelog:
+		v = &changelogView{cols: cols, tz: spec.TimeZone, plain: o.Plain}
+	case spec.Mode == spi.Upsert:
+		// Upserts leave out the row before, which a bag of rows needs.
+		return nil, fmt.Errorf("a table cannot be shown of a result of mode %s", spec.Mode)
+	case o.Screen != nil:
+		v = newLiveTable(cols, spec.TimeZone, o)
+	default:
+		v = newTable(cols, spec.TimeZone, o.MaxRows)
+	}
+	return newSink(v, o.Out, max(spec.Writers, 1))
+}
