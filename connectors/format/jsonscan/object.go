@@ -1,12 +1,10 @@
 package jsonscan
 
-import "fmt"
-
 // general reads the object at i into sh without a program, and writes a program where one may help.
 func (s *Scanner) general(sh *Shape, i, depth int) int {
 	clear(sh.toks)
 	if depth > MaxDepth {
-		return s.fail(i, fmt.Sprintf("more than %d objects and arrays within each other", MaxDepth))
+		return s.fail(i, tooDeep)
 	}
 	var l *learner
 	if sh.prog.worthLearning() {
@@ -74,46 +72,65 @@ func (s *Scanner) key(i int) (name []byte, at int) {
 	return name, s.colon(end + 1)
 }
 
-// skipLearning is skip for a value that nobody wants, while a program is being written.
+// skipLearning is skip for a value that nobody wants, while a program is being written. It looks into
+// objects and arrays as long as they have the same members every time.
 func (s *Scanner) skipLearning(i, depth int, path uint64, l *learner) int {
-	if i >= len(s.buf) || s.buf[i] != '{' {
+	if i >= len(s.buf) || s.buf[i] != '{' && s.buf[i] != '[' {
 		end := s.skip(i, depth)
 		if end >= 0 {
 			l.leaf(path, depth, i, end)
 		}
 		return end
 	}
-	if l.varies(path, holeObject) {
+	if l.leaves[path].hole == holeAny {
 		end := s.skip(i, depth)
 		if end >= 0 {
 			l.hole(stepAny, depth, i, end)
 		}
 		return end
 	}
-	depth++
-	if depth > MaxDepth {
-		return s.fail(i, fmt.Sprintf("more than %d objects and arrays within each other", MaxDepth))
+	if depth++; depth > MaxDepth {
+		return s.fail(i, tooDeep)
 	}
+	start, mark := i, l.mark()
+	object := s.buf[i] == '{'
+	closing, want := byte(']'), `"," or "]"`
+	if object {
+		closing, want = '}', `"," or "}"`
+	}
+	names := path // becomes the path of all members after each other
 	i = s.space(i + 1)
-	if i < len(s.buf) && s.buf[i] == '}' {
-		return i + 1
+	if i < len(s.buf) && s.buf[i] == closing {
+		i++
+	} else {
+		for n := uint64(0); ; n++ {
+			inner := path ^ n*0x9E3779B97F4A7C15
+			if object {
+				name, at := s.key(i)
+				if at < 0 {
+					return at
+				}
+				i, inner = at, pathOf(path, name)
+			}
+			names = names*rootPath ^ inner
+			if i = s.skipLearning(i, depth, inner+1, l); i < 0 {
+				return i
+			}
+			i = s.space(i)
+			if i < len(s.buf) && s.buf[i] == ',' {
+				i = s.space(i + 1)
+				continue
+			}
+			if i >= len(s.buf) || s.buf[i] != closing {
+				return s.bad(i, want)
+			}
+			i++
+			break
+		}
 	}
-	for {
-		name, at := s.key(i)
-		if at < 0 {
-			return at
-		}
-		if i = s.skipLearning(at, depth, pathOf(path, name), l); i < 0 {
-			return i
-		}
-		i = s.space(i)
-		if i < len(s.buf) && s.buf[i] == ',' {
-			i = s.space(i + 1)
-			continue
-		}
-		if i < len(s.buf) && s.buf[i] == '}' {
-			return i + 1
-		}
-		return s.bad(i, `"," or "}"`)
+	if l.changed(path, names|1) {
+		l.rollback(mark)
+		l.hole(stepAny, depth-1, start, i)
 	}
+	return i
 }

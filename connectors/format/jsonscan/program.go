@@ -42,7 +42,7 @@ type step struct {
 // leaf is what is known of a value that nobody wants.
 type leaf struct {
 	hole  holeKind
-	value uint64 // hash of the bytes, while it is the same in every message
+	value uint64 // hash of the bytes while they are the same in every message, or of the members' names
 }
 
 type holeKind uint8
@@ -52,7 +52,7 @@ const (
 	holeNumber                 // always a number
 	holeString                 // always a string
 	holeAny
-	holeObject // always an object: looked into
+	holeInner // always an object or array of the same members: looked into
 )
 
 const (
@@ -134,18 +134,27 @@ func (l *learner) hole(kind stepKind, depth, at, end int) {
 	l.add(step{kind: kind, depth: depth}, at, end)
 }
 
-// varies notes that the value at path is of the given kind now, and reports whether it was of another.
-func (l *learner) varies(path uint64, kind holeKind) bool {
+// mark is a place to roll back to.
+func (l *learner) mark() learner { return *l }
+
+// rollback forgets the steps written since the mark.
+func (l *learner) rollback(mark learner) {
+	l.steps, l.from, l.bytes = l.steps[:len(mark.steps)], mark.from, mark.bytes
+}
+
+// changed notes that the value at path is an object or array with the given members, and reports whether it
+// was something else before.
+func (l *learner) changed(path, members uint64) bool {
 	old, known := l.leaves[path]
-	if known && old.hole != kind {
+	if known && old != (leaf{holeInner, members}) {
 		l.leaves[path] = leaf{hole: holeAny}
 		return true
 	}
-	l.leaves[path] = leaf{hole: kind}
+	l.leaves[path] = leaf{holeInner, members}
 	return false
 }
 
-// leaf notes the value at [at, end), which is no object and stands in one of the given depth.
+// leaf notes the value at [at, end), which is neither object nor array and stands in one of the given depth.
 func (l *learner) leaf(path uint64, depth, at, end int) {
 	kind := holeAny
 	switch c := l.buf[at]; {

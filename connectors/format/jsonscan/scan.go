@@ -10,6 +10,8 @@ import (
 // MaxDepth is the number of arrays and objects that may be nested in each other.
 const MaxDepth = 500
 
+var tooDeep = fmt.Sprintf("more than %d objects and arrays within each other", MaxDepth)
+
 // SyntaxError says where a message stops being JSON.
 type SyntaxError struct {
 	Offset int
@@ -349,7 +351,7 @@ func (s *Scanner) skip(i, depth int) int {
 
 func (s *Scanner) skipObject(i, depth int) int {
 	if depth > MaxDepth {
-		return s.fail(i, fmt.Sprintf("more than %d objects and arrays within each other", MaxDepth))
+		return s.fail(i, tooDeep)
 	}
 	i = s.space(i + 1)
 	if i < len(s.buf) && s.buf[i] == '}' {
@@ -382,7 +384,7 @@ func (s *Scanner) skipObject(i, depth int) int {
 
 func (s *Scanner) skipArray(i, depth int) int {
 	if depth > MaxDepth {
-		return s.fail(i, fmt.Sprintf("more than %d objects and arrays within each other", MaxDepth))
+		return s.fail(i, tooDeep)
 	}
 	i = s.space(i + 1)
 	if i < len(s.buf) && s.buf[i] == ']' {

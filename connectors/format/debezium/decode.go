@@ -1,0 +1,215 @@
+package debezium
+
+import (
+	"fmt"
+
+	"github.com/sluicesql/sluice/connectors/format/jsonrow"
+	"github.com/sluicesql/sluice/connectors/format/jsonscan"
+	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/engine/changelog"
+	"github.com/sluicesql/sluice/engine/row"
+)
+
+// Decoder decodes the messages of one topic. It implements spi.Decoder.
+type Decoder struct {
+	jsonrow.Decoder
+	msg     *message
+	meta    []metaColumn
+	form    include
+	upsert  bool
+	key     []jsonrow.Field // in mode Upsert
+	inAfter []int           // positions of the key's columns among those of after
+	fromKey *jsonrow.Fields // the key's columns in a message key
+	keyRow  row.Builder
+	counts  Counts
+}
+
+// Counts are messages that carry no change, by kind.
+type Counts struct {
+	Tombstones, Heartbeats, Transactions, SchemaChanges, LogicalMessages int64
+}
+
+// Counts are the messages so far that carried no change.
+func (d *Decoder) Counts() Counts { return d.counts }
+
+func newDecoder(s spi.DecodeSpec, rules jsonrow.Rules, form include) (*Decoder, error) {
+	d := &Decoder{form: form, upsert: s.Mode == spi.Upsert}
+	d.Rules = rules
+	after, err := jsonrow.Physical(s)
+	if err != nil {
+		return nil, err
+	}
+	if d.meta, err = metaColumns(s); err != nil {
+		return nil, err
+	}
+	before := after
+	if d.upsert {
+		if err := d.initKey(s, after); err != nil {
+			return nil, err
+		}
+		before = d.key
+	}
+	d.msg, err = newMessage(form, before, after, d.meta)
+	return d, err
+}
+
+// initKey finds the key's columns among those of after.
+func (d *Decoder) initKey(s spi.DecodeSpec, after []jsonrow.Field) (err error) {
+	if len(s.Key) == 0 {
+		return fmt.Errorf("the format %s cannot deliver upserts without a primary key", Name)
+	}
+	for _, k := range s.Key {
+		found := false
+		for i, f := range after {
+			if f.Out == k {
+				found = true
+				f.Type = f.Type.Required()
+				after[i] = f
+				d.key = append(d.key, f)
+				d.inAfter = append(d.inAfter, i)
+			}
+		}
+		if !found {
+			return fmt.Errorf("the primary key's column %q is no field of the rows in %s messages", s.Columns[k].Name, Name)
+		}
+	}
+	d.fromKey, err = jsonrow.NewFields(d.key)
+	return err
+}
+
+// Decode implements spi.Decoder.
+func (d *Decoder) Decode(m spi.Message, out *spi.Out) error {
+	if len(m.Value) == 0 {
+		d.counts.Tombstones++
+		return nil
+	}
+	var t jsonscan.Token
+	if err := d.Begin(m.Value, d.msg.shape, &t); err != nil {
+		return err
+	}
+	e, err := d.envelope(&t)
+	if e == nil {
+		return err
+	}
+	if e.op.Kind != jsonscan.String || e.op.End-e.op.Start != 1 {
+		return d.noOp(m, e, &t)
+	}
+	rows := out.Batch.Len()
+	switch op := m.Value[e.op.Start]; op {
+	case 'c', 'r':
+		err = d.insert(e, out)
+	case 'u':
+		err = d.update(m, e, out)
+	case 'd':
+		err = d.delete(m, e, out)
+	case 'm':
+		d.counts.LogicalMessages++
+		return nil
+	default:
+		return d.unknownOp(e)
+	}
+	if err != nil {
+		out.Batch.Truncate(rows)
+	}
+	return err
+}
+
+// envelope is the envelope of the message that was scanned as t. nil without an error says that the
+// message is a null.
+func (d *Decoder) envelope(t *jsonscan.Token) (*envelope, error) {
+	switch t.Kind {
+	case jsonscan.Object:
+	case jsonscan.Null:
+		d.counts.Tombstones++
+		return nil, nil
+	default:
+		return nil, d.NoObject(t)
+	}
+	b, p := d.msg.bare, d.msg.payload
+	if b != nil && (p == nil || p.Kind == jsonscan.Absent || b.op.Kind != jsonscan.Absent) {
+		return b, nil
+	}
+	switch p.Kind {
+	case jsonscan.Object:
+		return d.msg.wrapped, nil
+	case jsonscan.Null:
+		d.counts.Tombstones++
+		return nil, nil
+	case jsonscan.Absent:
+		return nil, &spi.DecodeError{Field: "payload", Offset: -1, Reason: "payload", Msg: "the message has no payload, and thus no embedded schema",
+			Fix: fmt.Sprintf("leave out the option '%s.%s', so that both forms are read", Name, schemaInclude)}
+	default:
+		return nil, jsonrow.Within(d.NoObject(p), "payload")
+	}
+}
+
+// insert is op c and r.
+func (d *Decoder) insert(e *envelope, out *spi.Out) error {
+	if e.after.Kind != jsonscan.Object {
+		return d.noRow(e.after, "after", "insert")
+	}
+	if d.upsert {
+		return d.emit(e, e.afterFields, "after", changelog.UpdateAfter, out)
+	}
+	return d.emit(e, e.afterFields, "after", changelog.Insert, out)
+}
+
+// update is op u.
+func (d *Decoder) update(m spi.Message, e *envelope, out *spi.Out) error {
+	if e.after.Kind != jsonscan.Object {
+		return d.noRow(e.after, "after", "update")
+	}
+	switch {
+	case !d.upsert:
+		if e.before.Kind != jsonscan.Object {
+			return d.noBefore(m, e, "update")
+		}
+		if err := d.emit(e, e.beforeFields, "before", changelog.UpdateBefore, out); err != nil {
+			return err
+		}
+	case e.before.Kind == jsonscan.Object:
+		moved, err := d.keyChanged(e)
+		if err != nil {
+			return err
+		}
+		if moved {
+			if err := d.emit(e, e.beforeFields, "before", changelog.Delete, out); err != nil {
+				return err
+			}
+		}
+	case !e.before.IsNull():
+		return d.noRow(e.before, "before", "update")
+	}
+	return d.emit(e, e.afterFields, "after", changelog.UpdateAfter, out)
+}
+
+// delete is op d.
+func (d *Decoder) delete(m spi.Message, e *envelope, out *spi.Out) error {
+	if e.before.Kind != jsonscan.Object {
+		switch {
+		case !e.before.IsNull():
+			return d.noRow(e.before, "before", "delete")
+		case !d.upsert:
+			return d.noBefore(m, e, "delete")
+		}
+	}
+	if d.upsert && !d.hasKey(e) {
+		return d.deleteByKey(m, e, out)
+	}
+	return d.emit(e, e.beforeFields, "before", changelog.Delete, out)
+}
+
+// emit appends the row of before or after.
+func (d *Decoder) emit(e *envelope, f *jsonrow.Fields, name string, op changelog.Op, out *spi.Out) error {
+	b := out.Begin()
+	if err := d.Row(f, b); err != nil {
+		return jsonrow.Within(err, name)
+	}
+	if len(d.meta) > 0 {
+		if err := d.setMetadata(e, b); err != nil {
+			return err
+		}
+	}
+	out.Commit(op)
+	return nil
+}

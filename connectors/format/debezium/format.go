@@ -1,0 +1,98 @@
+// Package debezium is the format debezium-json: messages are Debezium's change events, bare or with an
+// embedded schema, and mean inserts, updates and deletes of rows.
+package debezium
+
+import (
+	"fmt"
+
+	"github.com/sluicesql/sluice/connectors/format/jsonrow"
+	"github.com/sluicesql/sluice/connectors/spi"
+)
+
+// Name is the format's identifier in the 'format' options.
+const Name = "debezium-json"
+
+// Register adds the format to r.
+func Register(r *spi.Registry) { r.AddFormat(Format{}) }
+
+// Format implements spi.Format.
+type Format struct{}
+
+// Name implements spi.Format.
+func (Format) Name() string { return Name }
+
+// Help implements spi.Format.
+func (Format) Help() string {
+	return "Debezium's change events in JSON: inserts, updates and deletes"
+}
+
+const (
+	schemaInclude = "schema-include"
+	truncate      = "truncate"
+)
+
+// Options implements spi.Format.
+func (Format) Options() []spi.Option {
+	return append(jsonrow.Options(),
+		spi.Option{Name: schemaInclude, Kind: spi.BoolOption,
+			Help: "whether messages have the form {schema, payload}; found out for each message when not set"},
+		spi.Option{Name: truncate, Kind: spi.EnumOption, Default: "error", Values: []string{"error"},
+			Help: "what a TRUNCATE of the source table (op t) does; only error is supported"},
+	)
+}
+
+// Metadata implements spi.Format.
+func (Format) Metadata() []spi.Column {
+	cols := make([]spi.Column, len(metadata))
+	for i, m := range metadata {
+		cols[i] = spi.Column{Name: m.key, Metadata: m.key, Type: m.typ, Virtual: true}
+	}
+	return cols
+}
+
+// Decodes implements spi.Format.
+func (Format) Decodes() (native spi.Mode, canUpsert bool) { return spi.Retract, true }
+
+// Encodes implements spi.Format.
+func (Format) Encodes() spi.Mode { return spi.Retract }
+
+// NewDecoder implements spi.Format. The decoder is a *Decoder.
+func (Format) NewDecoder(s spi.DecodeSpec, o spi.Options) (spi.Decoder, error) {
+	if s.Mode != spi.Retract && s.Mode != spi.Upsert {
+		return nil, fmt.Errorf("the format %s reads changing tables, no %s streams; use the format json with the columns before, after and op to read the events themselves", Name, s.Mode)
+	}
+	rules, err := jsonrow.RulesOf(Name, o)
+	if err != nil {
+		return nil, err
+	}
+	rules.Debezium, rules.TimeZone = true, s.TimeZone
+	include, err := parseInclude(o)
+	if err != nil {
+		return nil, err
+	}
+	if v := o.Get(truncate, "error"); v != "error" {
+		return nil, &spi.OptionError{Name: truncate, Value: true,
+			Msg: fmt.Sprintf("option %q supports only error, got %q: a TRUNCATE cannot be ignored or applied", truncate, v)}
+	}
+	return newDecoder(s, rules, include)
+}
+
+// include says which form messages have.
+type include uint8
+
+const (
+	detect include = iota
+	wrapped
+	bare
+)
+
+func parseInclude(o spi.Options) (include, error) {
+	if _, ok := o[schemaInclude]; !ok {
+		return detect, nil
+	}
+	yes, err := o.Bool(schemaInclude, false)
+	if yes {
+		return wrapped, err
+	}
+	return bare, err
+}

@@ -1,0 +1,89 @@
+package debezium
+
+import (
+	"bytes"
+
+	"github.com/sluicesql/sluice/connectors/format/jsonrow"
+	"github.com/sluicesql/sluice/connectors/format/jsonscan"
+	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/engine/changelog"
+)
+
+// hasKey reports whether before holds the whole key.
+func (d *Decoder) hasKey(e *envelope) bool {
+	if e.before.Kind != jsonscan.Object {
+		return false
+	}
+	toks := e.beforeFields.Shape().Tokens()
+	for i := range toks {
+		if toks[i].IsNull() {
+			return false
+		}
+	}
+	return true
+}
+
+// keyChanged reports whether before has another key than after. A before without the whole key tells
+// nothing of it.
+func (d *Decoder) keyChanged(e *envelope) (bool, error) {
+	if !d.hasKey(e) {
+		return false, nil
+	}
+	for i, j := range d.inAfter {
+		a, b := e.beforeFields.Shape().Token(i), e.afterFields.Shape().Token(j)
+		if a.Kind == b.Kind && bytes.Equal(d.Bytes(a), d.Bytes(b)) {
+			continue
+		}
+		old, err := d.Value(e.beforeFields, i)
+		if err != nil {
+			return false, jsonrow.Within(err, "before")
+		}
+		now, err := d.Value(e.afterFields, j)
+		if err != nil {
+			return false, jsonrow.Within(err, "after")
+		}
+		if old.I != now.I || old.Hi != now.Hi || !bytes.Equal(old.B, now.B) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// keyShape finds the payload of a message key with an embedded schema.
+func keyShape() *jsonscan.Shape {
+	return jsonscan.NewShape([]jsonscan.Member{{Name: "schema"}, {Name: "payload"}})
+}
+
+// deleteByKey deletes the row that the message key names. Deletes come with before = null from tables with
+// REPLICA IDENTITY NOTHING and from converters that leave it out.
+func (d *Decoder) deleteByKey(m spi.Message, e *envelope, out *spi.Out) error {
+	if len(m.Key) == 0 {
+		return d.noBefore(m, e, "delete")
+	}
+	// The envelope's tokens stay what they are: the key is read with other shapes.
+	key := m.Key
+	var t jsonscan.Token
+	shape := keyShape()
+	if err := d.Begin(key, shape, &t); err != nil {
+		return jsonrow.Within(err, "(message key)")
+	}
+	if s, p := shape.Token(0), shape.Token(1); t.Kind == jsonscan.Object && s.Kind == jsonscan.Object && p.Kind == jsonscan.Object {
+		key = p.Bytes(key)
+	}
+	b := out.Begin()
+	object, err := d.Cold(d.fromKey, key, b)
+	if err != nil {
+		return jsonrow.Within(err, "(message key)")
+	}
+	if !object {
+		return d.noBefore(m, e, "delete")
+	}
+	if len(d.meta) > 0 {
+		d.Resume(m.Value)
+		if err := d.setMetadata(e, b); err != nil {
+			return err
+		}
+	}
+	out.Commit(changelog.Delete)
+	return nil
+}

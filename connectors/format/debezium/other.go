@@ -1,0 +1,132 @@
+package debezium
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sluicesql/sluice/connectors/format/jsonrow"
+	"github.com/sluicesql/sluice/connectors/format/jsonscan"
+	"github.com/sluicesql/sluice/connectors/spi"
+)
+
+// noOp handles a message without an op of one letter: one of the kinds that carry no change, or an error.
+// Debezium writes them to topics of their own, from where transforms may route them into any.
+func (d *Decoder) noOp(m spi.Message, e *envelope, t *jsonscan.Token) error {
+	if e.op.Kind != jsonscan.Absent {
+		return d.unknownOp(e)
+	}
+	object := t
+	if e == d.msg.wrapped {
+		object = d.msg.payload
+	}
+	names := map[string]bool{}
+	err := d.Members(m.Value, object, nil, func(name, _ *jsonscan.Token) error {
+		names[string(jsonscan.AppendUnescaped(nil, name.Bytes(m.Value)))] = true
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(names) == 1 && names["ts_ms"]:
+		d.counts.Heartbeats++
+		return nil
+	case names["status"] && names["id"] && names["event_count"]:
+		d.counts.Transactions++
+		return nil
+	case names["databaseName"] && (names["ddl"] || names["tableChanges"]):
+		d.counts.SchemaChanges++
+		return nil
+	}
+	fix := "read rows without an envelope with the format json, " + skipFix
+	if d.form == bare && names["payload"] {
+		fix = fmt.Sprintf("the message embeds its schema: leave out the option '%s.%s', or set it to true", Name, schemaInclude)
+	}
+	return &spi.DecodeError{Field: "op", Offset: -1, Reason: "op", Msg: "the message has no op: it is no change event of Debezium", Fix: fix}
+}
+
+const skipFix = "or skip such messages with '" + Name + "." + spi.IgnoreParseErrors + "' = 'true'"
+
+// unknownOp is the error of an op that is none.
+func (d *Decoder) unknownOp(e *envelope) error {
+	op := string(d.Raw(e.op))
+	err := &spi.DecodeError{Field: "op", Offset: e.op.Offset(), Reason: "op",
+		Msg: "wants one of c, r, u and d, found " + op, Fix: "correct the producer, " + skipFix}
+	if op == `"t"` {
+		err.Msg = "the table was truncated (op t)"
+		err.Fix = fmt.Sprintf("'%s.%s' = 'error' is the only policy supported; set skipped.operations=t in Debezium's connector, %s", Name, truncate, skipFix)
+	}
+	return err
+}
+
+// noRow is the error of a row that must be an object.
+func (d *Decoder) noRow(t *jsonscan.Token, name, event string) error {
+	if t.IsNull() {
+		err := &spi.DecodeError{Field: name, Offset: -1, Reason: name, Msg: fmt.Sprintf("is missing from the event of an %s", event), Fix: "correct the producer, " + skipFix}
+		if t.Kind == jsonscan.Null {
+			err.Offset, err.Msg = t.Offset(), fmt.Sprintf("is null in the event of an %s", event)
+		}
+		return err
+	}
+	return jsonrow.Within(d.NoObject(t), name)
+}
+
+// noBefore is the error of an event whose row before is needed and not there. It says how to make the
+// source database send it.
+func (d *Decoder) noBefore(m spi.Message, e *envelope, event string) error {
+	err := &spi.DecodeError{Field: "before", Offset: -1, Reason: "before", Msg: fmt.Sprintf("is not there in the event of an %s, so that it is unknown which row goes", event)}
+	if !e.before.IsNull() || e.before.Kind == jsonscan.Null {
+		err.Offset = e.before.Offset()
+	}
+	connector, table := d.origin(m, e)
+	switch connector {
+	case "mysql", "mariadb":
+		err.Fix = "set binlog_row_image=FULL on the server"
+	default:
+		err.Fix = fmt.Sprintf("run ALTER TABLE %s REPLICA IDENTITY FULL in the source database", table)
+	}
+	if !d.upsert {
+		err.Fix += ", or declare the table's PRIMARY KEY"
+	}
+	return err
+}
+
+// origin is the connector and the table that the event comes from, as its source says.
+func (d *Decoder) origin(m spi.Message, e *envelope) (connector, table string) {
+	source := jsonscan.NewShape([]jsonscan.Member{{Name: "connector"}, {Name: "schema"}, {Name: "table"}})
+	member := jsonscan.Member{Name: "source", Sub: source}
+	if e == d.msg.wrapped {
+		member = jsonscan.Member{Name: "payload", Sub: jsonscan.NewShape([]jsonscan.Member{member})}
+	}
+	var s jsonscan.Scanner
+	var t jsonscan.Token
+	if err := s.Scan(m.Value, jsonscan.NewShape([]jsonscan.Member{member}), &t); err != nil {
+		return "", "T" // the message was scanned before, so there is none
+	}
+	var text [3]string
+	for i := range text {
+		if v := source.Token(i); v.IsString() {
+			text[i] = string(jsonscan.AppendUnescaped(nil, v.Bytes(m.Value)))
+		}
+	}
+	if text[2] == "" {
+		return text[0], "<the table>"
+	}
+	var name []string
+	for _, part := range text[1:] {
+		if part != "" {
+			name = append(name, quoteName(part))
+		}
+	}
+	return text[0], strings.Join(name, ".")
+}
+
+// quoteName writes a name of PostgreSQL, in quotes where it needs them.
+func quoteName(s string) string {
+	for i, c := range s {
+		if c >= 'a' && c <= 'z' || c == '_' || i > 0 && c >= '0' && c <= '9' {
+			continue
+		}
+		return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+	}
+	return s
+}

@@ -1,0 +1,111 @@
+package jsonrow
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sluicesql/sluice/connectors/format/jsonscan"
+	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/engine/types"
+)
+
+// Within returns err, which blames a field of an object, with the object's own name put before the field's.
+func Within(err error, name string) error { return within(err, name) }
+
+func within(err error, name string) error {
+	var e *spi.DecodeError
+	if errors.As(err, &e) {
+		switch {
+		case e.Field == "":
+			e.Field = name
+		case strings.HasPrefix(e.Field, "["):
+			e.Field = name + e.Field
+		default:
+			e.Field = name + "." + e.Field
+		}
+	}
+	return err
+}
+
+// at is within for element i of an array.
+func at(err error, i int) error { return within(err, "["+strconv.Itoa(i)+"]") }
+
+func (d *Decoder) skipFix() string {
+	return fmt.Sprintf("correct the producer, or skip such messages with '%s.ignore-parse-errors' = 'true'", d.Format)
+}
+
+// mismatch is the error of a value that is none of n's type.
+func (d *Decoder) mismatch(n *node, t *jsonscan.Token) *spi.DecodeError {
+	return &spi.DecodeError{Offset: t.Offset(), Reason: "type",
+		Msg: fmt.Sprintf("wants %s, found %s", n.typ.Nullable(), d.describe(t)),
+		Fix: "declare a type that takes it (STRING takes any), or skip such messages with '" + d.Format + ".ignore-parse-errors' = 'true'"}
+}
+
+// outOfRange is the error of a value that n's type cannot hold without loss.
+func (d *Decoder) outOfRange(n *node, t *jsonscan.Token) *spi.DecodeError {
+	wider := "a type that holds it"
+	switch {
+	case n.typ.IsInteger() && n.typ.Kind != types.BigInt:
+		wider = "BIGINT"
+	case n.typ.Kind == types.BigInt:
+		wider = "DECIMAL(20, 0)"
+	case n.typ.Kind == types.Decimal:
+		wider = "a DECIMAL with more digits"
+	case n.typ.Kind == types.Float:
+		wider = "DOUBLE"
+	}
+	return &spi.DecodeError{Offset: t.Offset(), Reason: "range",
+		Msg: fmt.Sprintf("%s does not fit %s", d.describe(t), n.typ.Nullable()),
+		Fix: "declare " + wider + ", or skip such messages with '" + d.Format + ".ignore-parse-errors' = 'true'"}
+}
+
+func (d *Decoder) notNull(n *node, t *jsonscan.Token) error {
+	e := &spi.DecodeError{Offset: -1, Reason: "null", Msg: fmt.Sprintf("is missing, but declared %s", n.typ),
+		Fix: "declare the column without NOT NULL, or skip such messages with '" + d.Format + ".ignore-parse-errors' = 'true'"}
+	if t.Kind == jsonscan.Null {
+		e.Offset, e.Msg = t.Offset(), fmt.Sprintf("is null, but declared %s", n.typ)
+	}
+	return e
+}
+
+// describe says what a token is, with its beginning.
+func (d *Decoder) describe(t *jsonscan.Token) string {
+	const most = 40
+	s := t.Raw(d.msg)
+	dots := ""
+	if len(s) > most {
+		s, dots = s[:most], "…"
+		for len(s) > 0 && !utf8.Valid(s) {
+			s = s[:len(s)-1]
+		}
+	}
+	word := ""
+	switch {
+	case t.IsString():
+		word = "the string "
+	case t.IsNumber():
+		word = "the number "
+	case t.Kind == jsonscan.Object:
+		word = "the object "
+	case t.Kind == jsonscan.Array:
+		word = "the array "
+	}
+	return word + string(s) + dots
+}
+
+// noOffset takes the offset out of an error that counts from within a copy of a part of the message.
+func noOffset(err error) error {
+	var e *spi.DecodeError
+	if errors.As(err, &e) {
+		e.Offset = -1
+	}
+	return err
+}
+
+// NoObject is the error of a message, or a field, that should be an object.
+func (d *Decoder) NoObject(t *jsonscan.Token) *spi.DecodeError {
+	return &spi.DecodeError{Offset: t.Offset(), Reason: "type", Msg: "wants an object, found " + d.describe(t), Fix: d.skipFix()}
+}
