@@ -100,7 +100,7 @@ func startOnce(ctx context.Context, java, libs, dir string, opts Options) (*Brok
 	if !exists(filepath.Join(data, "meta.properties")) {
 		args := append(common, "-XX:TieredStopAtLevel=1", "kafka.tools.StorageTool", "format", "-t", clusterID(), "-c", properties)
 		if out, err := exec.CommandContext(ctx, java, args...).CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("format Kafka's storage in %s: %w\n%s", data, err, lastLines(string(out), 12))
+			return nil, fmt.Errorf("format Kafka's storage in %s: %w\n%s", data, err, lastLines(withoutFrames(string(out)), 12))
 		}
 	}
 	b := &Broker{addr: ports[0], dir: dir, opts: opts}
@@ -179,7 +179,7 @@ func (b *Broker) run(ctx context.Context) error {
 	if err := awaitReady(ctx, b.addr, p.exited); err != nil {
 		text, _ := os.ReadFile(b.LogFile()) // before kill, which may remove it
 		_ = p.kill()
-		return fmt.Errorf("start Kafka at %s: %w\n%s", b.addr, err, lastLines(string(text), 20))
+		return fmt.Errorf("start Kafka at %s: %w\n%s", b.addr, err, lastLines(withoutFrames(string(text)), 12))
 	}
 	b.proc = p
 	return nil

@@ -159,3 +159,17 @@ func TestExternalBrokerIsLeftAlone(t *testing.T) {
 		t.Errorf("Restart: err = %v", err)
 	}
 }
+
+func TestABrokerThatCannotStartSaysWhy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a broker of its own; left out by -short")
+	}
+	ForTest(t) // skips, or fails, where there is no broker
+	_, err := Start(t.Context(), t.TempDir(), Options{Properties: map[string]string{"log.segment.bytes": "many"}})
+	if _, unavailable := err.(*UnavailableError); unavailable {
+		t.Skip(err)
+	}
+	if err == nil || !strings.Contains(err.Error(), "Invalid value many for configuration log.segment.bytes") {
+		t.Errorf("err = %v", err)
+	}
+}

@@ -125,3 +125,15 @@ func lastLines(text string, n int) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
+
+// withoutFrames leaves out the frames of Java's stack traces: the causes, which
+// stay, say what is wrong.
+func withoutFrames(log string) string {
+	var b strings.Builder
+	for line := range strings.Lines(log) {
+		if !strings.HasPrefix(line, "\tat ") && !strings.HasPrefix(line, "\t...") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
