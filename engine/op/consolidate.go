@@ -1,0 +1,287 @@
+package op
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/sluicesql/sluice/engine/changelog"
+	"github.com/sluicesql/sluice/engine/keyenc"
+	"github.com/sluicesql/sluice/engine/row"
+)
+
+// Consolidate gathers the changes of one epoch and gives their net effect: equal rows of opposite weight
+// cancel, what is left of one key becomes one change, and deletes go before everything else.
+//
+// An epoch without a negative weight is given as it came. Otherwise only the negatives are hashed, and the
+// positives are looked up among them.
+type Consolidate struct {
+	pair   []keyenc.Column // a unique key of the rows; nil when none is known
+	upsert bool            // leave out UpdateBefore
+
+	epoch changelog.Batch
+	dead  []bool
+	table hashTable
+	keys  [2][]byte
+	mate  []int32 // for a row that is half of an update, the other half; −1 otherwise
+}
+
+// NewConsolidate returns a Consolidate. pair holds a unique key of the rows, when one is known: the changes of
+// one key are then one update. Without it, the halves that an operator made as one update stay one. upsert
+// leaves out the rows before of updates.
+func NewConsolidate(pair []keyenc.Column, upsert bool) *Consolidate {
+	return &Consolidate{pair: pair, upsert: upsert}
+}
+
+// Push implements Output.
+func (c *Consolidate) Push(b *changelog.Batch) error {
+	for i := range b.Len() {
+		c.epoch.AppendRow(b.Op(i), b.Row(i))
+	}
+	return nil
+}
+
+// Size is the number of bytes held.
+func (c *Consolidate) Size() int { return c.epoch.Size() }
+
+// Finish pushes the epoch's net changes to next, in batches, and begins a new epoch.
+func (c *Consolidate) Finish(next Output) error {
+	defer c.shrink()
+	e := &c.epoch
+	switch {
+	case e.Len() == 0:
+		return nil
+	case e.Negatives() == 0 && c.inserts():
+		return next.Push(e)
+	}
+	n := e.Len()
+	c.dead = grow(c.dead, n)
+	c.mate = grow(c.mate, n)
+	for i := range n {
+		c.dead[i], c.mate[i] = false, -1
+	}
+	if c.pair == nil {
+		c.pairNeighbours()
+		c.cancel()
+	} else {
+		c.cancel()
+		if err := c.pairByKey(); err != nil {
+			return err
+		}
+	}
+	return c.give(next)
+}
+
+// inserts reports whether all changes are plain inserts, which need no second look. (An UpdateAfter without its
+// UpdateBefore is one as well, but under another name.)
+func (c *Consolidate) inserts() bool {
+	for i := range c.epoch.Len() {
+		if c.epoch.Op(i) != changelog.Insert {
+			return false
+		}
+	}
+	return true
+}
+
+// cancel marks pairs of equal rows of opposite weight as dead.
+func (c *Consolidate) cancel() {
+	e := &c.epoch
+	c.table.reset(e.Negatives())
+	for i := range e.Len() {
+		if e.Op(i).Negative() {
+			c.table.insert(keyenc.Hash(e.Row(i)), int32(i))
+		}
+	}
+	for i := range e.Len() {
+		if e.Op(i).Negative() {
+			continue
+		}
+		r := e.Row(i)
+		if at := c.table.take(keyenc.Hash(r), func(j int32) bool { return bytes.Equal(e.Row(int(j)), r) }); at >= 0 {
+			c.dead[i], c.dead[at] = true, true
+			c.relink(c.mate[i], c.mate[at])
+		}
+	}
+}
+
+// relink joins what the two halves of a cancelled pair leave: of the updates a→b and b→c, where both b are gone,
+// it makes a→c. A half whose mate is gone for good is no update any more.
+func (c *Consolidate) relink(before, after int32) {
+	if before >= 0 {
+		c.mate[before] = after
+	}
+	if after >= 0 {
+		c.mate[after] = before
+	}
+}
+
+// pairNeighbours notes the updates as they came.
+func (c *Consolidate) pairNeighbours() {
+	e := &c.epoch
+	for i := 0; i+1 < e.Len(); i++ {
+		if e.Op(i) == changelog.UpdateBefore && e.Op(i+1) == changelog.UpdateAfter {
+			c.mate[i], c.mate[i+1] = int32(i+1), int32(i)
+		}
+	}
+}
+
+// pairByKey makes updates of the deletes and inserts that have one key. A key then has at most one of each.
+func (c *Consolidate) pairByKey() error {
+	e := &c.epoch
+	c.table.reset(e.Len())
+	for i := range e.Len() {
+		if !c.dead[i] && e.Op(i).Negative() {
+			c.keys[0] = keyenc.Append(c.keys[0][:0], e.Row(i), c.pair)
+			c.table.insert(keyenc.Hash(c.keys[0]), int32(i))
+		}
+	}
+	for i := range e.Len() {
+		if c.dead[i] || e.Op(i).Negative() {
+			continue
+		}
+		c.keys[0] = keyenc.Append(c.keys[0][:0], e.Row(i), c.pair)
+		at := c.table.take(keyenc.Hash(c.keys[0]), func(j int32) bool {
+			c.keys[1] = keyenc.Append(c.keys[1][:0], e.Row(int(j)), c.pair)
+			return bytes.Equal(c.keys[0], c.keys[1])
+		})
+		if at >= 0 {
+			c.mate[i], c.mate[at] = at, int32(i)
+		}
+	}
+	return c.checkKeys()
+}
+
+// checkKeys makes sure that no key has two rows left of one sign: its rows would overwrite each other in the
+// sink.
+func (c *Consolidate) checkKeys() error {
+	e := &c.epoch
+	for _, negative := range []bool{true, false} {
+		c.table.reset(e.Len())
+		for i := range e.Len() {
+			if c.dead[i] || e.Op(i).Negative() != negative {
+				continue
+			}
+			c.keys[0] = keyenc.Append(c.keys[0][:0], e.Row(i), c.pair)
+			h := keyenc.Hash(c.keys[0])
+			twin := c.table.find(h, func(j int32) bool {
+				c.keys[1] = keyenc.Append(c.keys[1][:0], e.Row(int(j)), c.pair)
+				return bytes.Equal(c.keys[0], c.keys[1])
+			})
+			if twin >= 0 {
+				return fmt.Errorf("two rows of one epoch have the same key, which the plan holds to be unique: a source's events break its PRIMARY KEY")
+			}
+			c.table.insert(h, int32(i))
+		}
+	}
+	return nil
+}
+
+// give pushes what lives: deletes first, then updates and inserts in the order of their positive rows.
+func (c *Consolidate) give(next Output) error {
+	e := &c.epoch
+	var out changelog.Batch
+	push := func(op changelog.Op, r row.Row) error {
+		out.AppendRow(op, r)
+		if full(&out) && op != changelog.UpdateBefore {
+			return flush(&out, next)
+		}
+		return nil
+	}
+	for i := range e.Len() {
+		if e.Op(i).Negative() && !c.dead[i] && c.mate[i] < 0 {
+			if err := push(changelog.Delete, e.Row(i)); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range e.Len() {
+		if e.Op(i).Negative() || c.dead[i] {
+			continue
+		}
+		op := changelog.Insert
+		if m := c.mate[i]; m >= 0 {
+			op = changelog.UpdateAfter
+			if !c.upsert {
+				if err := push(changelog.UpdateBefore, e.Row(int(m))); err != nil {
+					return err
+				}
+			}
+		}
+		if err := push(op, e.Row(i)); err != nil {
+			return err
+		}
+	}
+	return flush(&out, next)
+}
+
+// keepBytes bounds the memory that an epoch leaves allocated for the next.
+const keepBytes = 32 << 20
+
+func (c *Consolidate) shrink() {
+	if c.epoch.Size() > keepBytes {
+		c.epoch = changelog.Batch{}
+	}
+	c.epoch.Reset()
+}
+
+func grow[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n, n+n/4)
+	}
+	return s[:n]
+}
+
+// hashTable is an open-addressing multimap from hashes to row numbers. Its zero value is for reset.
+type hashTable struct {
+	hash []uint32 // the hash's low half, for a quick look
+	at   []int32  // row number + 1; 0 free, −1 taken out
+	mask uint32
+}
+
+// reset empties the table and makes room for n rows.
+func (t *hashTable) reset(n int) {
+	size := 64
+	for size < 2*n {
+		size *= 2
+	}
+	if len(t.at) >= size && len(t.at) <= 8*size {
+		clear(t.at)
+		return
+	}
+	t.hash, t.at, t.mask = make([]uint32, size), make([]int32, size), uint32(size-1)
+}
+
+func (t *hashTable) insert(h uint64, row int32) {
+	i := uint32(h>>32) & t.mask
+	for t.at[i] > 0 {
+		i = (i + 1) & t.mask
+	}
+	t.hash[i], t.at[i] = uint32(h), row+1
+}
+
+// find returns a row of hash h that satisfies eq, or −1.
+func (t *hashTable) find(h uint64, eq func(int32) bool) int32 {
+	if i := t.slot(h, eq); i >= 0 {
+		return t.at[i] - 1
+	}
+	return -1
+}
+
+// take is find; it takes the row out as well.
+func (t *hashTable) take(h uint64, eq func(int32) bool) int32 {
+	i := t.slot(h, eq)
+	if i < 0 {
+		return -1
+	}
+	row := t.at[i] - 1
+	t.at[i] = -1
+	return row
+}
+
+func (t *hashTable) slot(h uint64, eq func(int32) bool) int {
+	for i := uint32(h>>32) & t.mask; t.at[i] != 0; i = (i + 1) & t.mask {
+		if t.at[i] > 0 && t.hash[i] == uint32(h) && eq(t.at[i]-1) {
+			return int(i)
+		}
+	}
+	return -1
+}

@@ -1,0 +1,233 @@
+package op
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/sluicesql/sluice/engine/changelog"
+	"github.com/sluicesql/sluice/engine/keyenc"
+	"github.com/sluicesql/sluice/engine/row"
+	"github.com/sluicesql/sluice/engine/state"
+)
+
+// JoinSide is one input of a Join and its state.
+type JoinSide struct {
+	Table *state.Table
+	// Key are the join key's columns; Sub those of the unique key that are not in it; Bag says that there is
+	// no unique key.
+	Key, Sub []keyenc.Column
+	Bag      bool
+	// Upsert says that the input is an upsert stream by Key and Sub, which the state turns into changes.
+	Upsert bool
+
+	keys keyBatch
+	sub  []byte
+	sub2 []byte
+}
+
+// Join is the keyed inner join.
+//
+// A batch is processed as a whole: its groups of both sides are loaded; then, change by change, the other
+// side's group gives the matches, and the change is applied to its own side. As one shard does one batch at
+// a time, a change sees exactly the changes of the other side that came before it, and every pair of changes
+// of an epoch is joined exactly once, whatever their order.
+//
+// Entries have weights. Behind another operator's exchange the delete of a row may come after the insert of
+// its successor, so that within an epoch a unique key can hold two rows or a negative weight; at the barrier
+// it holds none or one.
+type Join struct {
+	sides   [2]JoinSide
+	combine *Combine
+	next    Output
+	out     changelog.Batch
+	err     error
+
+	// UnknownDeletes counts the deletes of upsert streams that deleted nothing.
+	UnknownDeletes int64
+}
+
+// NewJoin returns a join whose results combine makes.
+func NewJoin(left, right JoinSide, combine *Combine, next Output) *Join {
+	return &Join{sides: [2]JoinSide{left, right}, combine: combine, next: next}
+}
+
+// Port is the Output for the left (0) or right (1) input.
+func (j *Join) Port(i int) Output { return joinPort{j, i} }
+
+type joinPort struct {
+	j    *Join
+	port int
+}
+
+// Push implements Output.
+func (p joinPort) Push(b *changelog.Batch) error { return p.j.push(p.port, b) }
+
+func (j *Join) push(port int, b *changelog.Batch) error {
+	s, o := &j.sides[port], &j.sides[1-port]
+	s.keys.fill(b, s.Key)
+	if err := o.Table.Load(&s.keys.KeyBatch); err != nil {
+		return err
+	}
+	if err := s.Table.Load(&s.keys.KeyBatch); err != nil {
+		return err
+	}
+	n := b.Len()
+	for i := 0; i < n; i++ {
+		op, r := b.Op(i), b.Row(i)
+		h, key := s.keys.Hash(i), s.keys.Key(i)
+		switch {
+		case s.Upsert:
+			j.upsert(port, op, r, h, key)
+		case op == changelog.UpdateBefore && i+1 < n && b.Op(i+1) == changelog.UpdateAfter && bytes.Equal(key, s.keys.Key(i+1)):
+			i++
+			j.update(port, r, b.Row(i), h, key)
+		default:
+			j.matches(port, op.Weight(), r, h, key)
+			s.sub = keyenc.Append(s.sub[:0], r, s.Sub)
+			s.Table.Add(h, key, s.sub, r, int32(op.Weight()))
+		}
+		if j.err != nil {
+			return j.err
+		}
+	}
+	if j.combine.err != nil {
+		return j.combine.err
+	}
+	return flush(&j.out, j.next)
+}
+
+// upsert turns a change of an upsert stream into the difference that it makes.
+func (j *Join) upsert(port int, op changelog.Op, r row.Row, h uint64, key []byte) {
+	s := &j.sides[port]
+	s.sub = keyenc.Append(s.sub[:0], r, s.Sub)
+	at := s.Table.Find(h, key, s.sub)
+	switch {
+	case op == changelog.Delete && at == 0:
+		j.UnknownDeletes++
+	case op == changelog.Delete:
+		j.matches(port, -1, s.Table.Value(at), h, key)
+		s.Table.Delete(at)
+	case at == 0:
+		j.matches(port, +1, r, h, key)
+		s.Table.Put(h, key, s.sub, r)
+	default:
+		old := row.Row(s.Table.Value(at))
+		if bytes.Equal(old, r) {
+			return // delivered again, or an update of columns that are not in use
+		}
+		j.pairs(port, old, r, h, key)
+		s.Table.Put(h, key, s.sub, r)
+	}
+}
+
+// update applies an update that stays in its join key's group.
+func (j *Join) update(port int, before, after row.Row, h uint64, key []byte) {
+	if bytes.Equal(before, after) {
+		return
+	}
+	s := &j.sides[port]
+	j.pairs(port, before, after, h, key)
+	s.sub = keyenc.Append(s.sub[:0], before, s.Sub)
+	if !s.Bag {
+		// The usual case in one step: the row before is there, once, and the row after has its unique key.
+		s.sub2 = keyenc.Append(s.sub2[:0], after, s.Sub)
+		if bytes.Equal(s.sub, s.sub2) {
+			if at := s.Table.Find(h, key, s.sub); at != 0 && s.Table.Weight(at) == 1 && bytes.Equal(s.Table.Value(at), before) {
+				s.Table.Put(h, key, s.sub, after)
+				return
+			}
+		}
+	}
+	s.Table.Add(h, key, s.sub, before, -1)
+	s.sub = keyenc.Append(s.sub[:0], after, s.Sub)
+	s.Table.Add(h, key, s.sub, after, +1)
+}
+
+// matches emits r, with the given weight, joined with its matches on the other side.
+func (j *Join) matches(port, weight int, r row.Row, h uint64, key []byte) {
+	o := j.sides[1-port].Table
+	for at := o.First(h, key); at != 0; at = o.Next(at) {
+		w := weight * int(o.Weight(at))
+		op := changelog.Insert
+		if w < 0 {
+			op, w = changelog.Delete, -w
+		}
+		m := row.Row(o.Value(at))
+		for range w {
+			j.emit(port, op, r, m)
+		}
+		j.spill()
+	}
+}
+
+// pairs emits the difference that replacing before by after makes, as one update for each match.
+func (j *Join) pairs(port int, before, after row.Row, h uint64, key []byte) {
+	o := j.sides[1-port].Table
+	for at := o.First(h, key); at != 0; at = o.Next(at) {
+		w := int(o.Weight(at))
+		m := row.Row(o.Value(at))
+		if w == 1 {
+			j.pair(port, before, after, m)
+		} else {
+			for range w {
+				j.emit(port, changelog.Delete, before, m)
+				j.emit(port, changelog.Insert, after, m)
+			}
+			for range -w {
+				j.emit(port, changelog.Insert, before, m)
+				j.emit(port, changelog.Delete, after, m)
+			}
+		}
+		j.spill()
+	}
+}
+
+// pair emits one update. A residual condition may hold for one half alone, which is then a delete or an
+// insert.
+func (j *Join) pair(port int, before, after, m row.Row) {
+	at := j.out.Len()
+	j.emit(port, changelog.UpdateBefore, before, m)
+	was := j.out.Len() > at
+	j.emit(port, pick(was, changelog.UpdateAfter, changelog.Insert), after, m)
+	if was && j.out.Len() == at+1 {
+		j.out.SetOp(at, changelog.Delete)
+	}
+}
+
+func (j *Join) emit(port int, op changelog.Op, r, m row.Row) {
+	if port == 0 {
+		j.combine.append(&j.out, op, r, m)
+	} else {
+		j.combine.append(&j.out, op, m, r)
+	}
+}
+
+// spill hands on a full output batch in the middle of an input batch: a key with a million matches must not
+// build one batch of a million rows.
+func (j *Join) spill() {
+	if full(&j.out) && j.err == nil {
+		j.err = flush(&j.out, j.next)
+	}
+}
+
+// Barrier implements Operator: it checks that no row was taken away that was not there.
+func (j *Join) Barrier() error {
+	for i := range j.sides {
+		if n := j.sides[i].Table.Negatives(); n > 0 {
+			return &NegativeError{Side: i, Count: n, Table: j.sides[i].Table}
+		}
+	}
+	return nil
+}
+
+// NegativeError says that an input took rows away that it had never given.
+type NegativeError struct {
+	Side  int // 0 left, 1 right
+	Count int
+	Table *state.Table
+}
+
+// Error implements error.
+func (e *NegativeError) Error() string {
+	return fmt.Sprintf("the %s input of a join took away %d rows that it had not given before: its events are not a complete changelog", [...]string{"left", "right"}[e.Side], e.Count)
+}

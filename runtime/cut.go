@@ -1,0 +1,97 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/goccy/go-json"
+	"github.com/sluicesql/sluice/connectors/spi"
+)
+
+// cutRecord is where an epoch ended: what the epoch log holds of every epoch, and a checkpoint of its last one.
+type cutRecord struct {
+	// Epoch is the epoch that ended. 0 is checkpoint 0: resolved start positions, nothing read.
+	Epoch uint64 `json:"epoch"`
+	// NextTime is the time of the epoch that follows, in milliseconds since 1970.
+	NextTime int64 `json:"next_time"`
+	// Sources are the positions after the epoch, by source name.
+	Sources map[string][]spi.Position `json:"sources"`
+}
+
+func (c *cutRecord) add(r cutReply) {
+	if c.Sources == nil {
+		c.Sources = map[string][]spi.Position{}
+	}
+	c.Sources[r.source.name] = append(c.Sources[r.source.name], r.positions...)
+}
+
+func (c *cutRecord) encode() ([]byte, error) { return json.Marshal(c) }
+
+func decodeCut(b []byte, where string) (cutRecord, error) {
+	var c cutRecord
+	if err := json.Unmarshal(b, &c); err != nil {
+		return c, fmt.Errorf("%s holds no readable cut: %w", where, err)
+	}
+	return c, nil
+}
+
+// logCut makes a cut durable before its epoch's output leaves.
+func (j *Job) logCut(c cutRecord) error {
+	b, err := c.encode()
+	if err != nil {
+		return err
+	}
+	return j.log.Append(c.Epoch, b)
+}
+
+// commit makes a checkpoint of a finished epoch: all shards' changed state and the cut, in one commit.
+func (j *Job) commit(ctx context.Context, f *flight) error {
+	b, err := f.cut.encode()
+	if err != nil {
+		return err
+	}
+	if err := j.store.Commit(f.frozen, b); err != nil {
+		return err
+	}
+	for i, t := range f.owners {
+		t.durable.Store(f.frozen[i])
+	}
+	if err := j.log.TruncateThrough(f.cut.Epoch); err != nil {
+		return err
+	}
+	j.checkpoints.Add(1)
+	for _, s := range j.sources {
+		s.source.Committed(ctx, f.cut.Sources[s.name])
+	}
+	return nil
+}
+
+// recover reads the last checkpoint and the cuts logged since. found is false on the first start.
+func (j *Job) recover() (last cutRecord, replay []cutRecord, found bool, err error) {
+	b := j.store.Cut()
+	if b == nil {
+		return last, nil, false, nil
+	}
+	if last, err = decodeCut(b, j.cfg.StateDir); err != nil {
+		return last, nil, false, err
+	}
+	for _, e := range j.logged {
+		c, err := decodeCut(e, "the epoch log in "+j.cfg.StateDir)
+		if err != nil {
+			return last, nil, false, err
+		}
+		if c.Epoch > last.Epoch { // a crash between commit and truncation leaves older ones
+			replay = append(replay, c)
+		}
+	}
+	return last, replay, true, nil
+}
+
+// positions are those of all sources together. Never nil.
+func (c *cutRecord) positions() []spi.Position {
+	all := []spi.Position{}
+	for _, p := range c.Sources {
+		all = append(all, p...)
+	}
+	return all
+}

@@ -1,0 +1,215 @@
+package runtime
+
+import (
+	"fmt"
+
+	"github.com/sluicesql/sluice/engine/expr"
+	"github.com/sluicesql/sluice/engine/keyenc"
+	"github.com/sluicesql/sluice/engine/op"
+	"github.com/sluicesql/sluice/engine/state"
+	"github.com/sluicesql/sluice/planner"
+)
+
+// instance is one goroutine's copy of a fragment: its operators, wired from the consumers up.
+type instance struct {
+	frag    *fragment
+	index   int
+	ctx     *expr.Ctx
+	shard   *state.Shard  // nil in source fragments and where no operator has state
+	barrier []op.Operator // in the order in which barriers pass: inputs before consumers
+	sinks   []*sinkTask
+	routers []*op.Router
+	out     []*edge     // all outgoing edges
+	entry   []op.Output // shard fragments: where each link's batches go
+	source  op.Output   // source fragments: where the reader's batches go
+	inputs  map[planner.Node][]op.Output
+	tables  []*state.Table
+	unknown []*int64 // counters of deletes that deleted nothing
+}
+
+// builder makes the instances of a job.
+type builder struct {
+	job   *Job
+	graph *graph
+	// edges[link][producer][consumer]
+	edges map[*link][][]*edge
+}
+
+// build makes instance index of fragment f.
+func (b *builder) build(f *fragment, index int) (*instance, error) {
+	in := &instance{frag: f, index: index, ctx: b.job.newExprCtx(), inputs: map[planner.Node][]op.Output{}}
+	for i := len(f.nodes) - 1; i >= 0; i-- { // consumers first: an operator is made with its output
+		if err := b.node(in, f.nodes[i]); err != nil {
+			return nil, fmt.Errorf("node #%d: %w", f.nodes[i].Out().ID, err)
+		}
+	}
+	for i, j := 0, len(in.barrier)-1; i < j; i, j = i+1, j-1 {
+		in.barrier[i], in.barrier[j] = in.barrier[j], in.barrier[i]
+	}
+	for _, l := range f.in {
+		in.entry = append(in.entry, in.inputs[l.parent][l.port])
+	}
+	return in, nil
+}
+
+// output returns what takes node n's changes: its consumers in this fragment, and the routers of its
+// exchanges.
+func (b *builder) output(in *instance, n planner.Node) (op.Output, error) {
+	var outs op.Tee
+	for _, p := range b.graph.parents[n] {
+		x, ok := p.node.(*planner.Exchange)
+		if !ok {
+			outs = append(outs, in.inputs[p.node][p.port])
+			continue
+		}
+		for _, l := range b.graph.links {
+			if l.exchange == x {
+				r := b.router(in, l)
+				outs = append(outs, r)
+			}
+		}
+	}
+	if len(outs) == 0 {
+		return nil, fmt.Errorf("internal: nothing reads its output")
+	}
+	if len(outs) == 1 {
+		return outs[0], nil
+	}
+	return outs, nil
+}
+
+func (b *builder) router(in *instance, l *link) *op.Router {
+	edges := b.edges[l][in.index]
+	to := make([]op.Sender, len(edges))
+	for i, e := range edges {
+		to[i] = e
+	}
+	x := l.exchange
+	by, fixed := op.RouteByKey, 0
+	switch {
+	case x.ByRow:
+		by = op.RouteByRow
+	case len(x.Key) == 0 && x.Spread:
+		by, fixed = op.RouteFixed, in.index%len(edges)
+	}
+	r := op.NewRouter(by, keyenc.Columns(x.Out().Types(), x.Key), x.DropNull, fixed, to, b.job.cfg.BatchRows)
+	in.routers = append(in.routers, r)
+	in.barrier = append(in.barrier, r)
+	in.out = append(in.out, edges...)
+	return r
+}
+
+func (b *builder) node(in *instance, n planner.Node) error {
+	if s, ok := n.(*planner.Sink); ok {
+		t := b.job.newSinkTask(s, in.index)
+		in.sinks = append(in.sinks, t)
+		in.inputs[n] = []op.Output{t}
+		return nil
+	}
+	if p, ok := n.(*planner.Project); ok && b.fused(p) {
+		return nil // the join below projects
+	}
+	made := n // the node whose rows come out
+	if j, ok := n.(*planner.Join); ok && b.fusable(j) != nil {
+		made = b.fusable(j)
+	}
+	out, err := b.output(in, made)
+	if err != nil {
+		return err
+	}
+	switch n := n.(type) {
+	case *planner.Scan, *planner.Values:
+		in.source = out
+	case *planner.Filter:
+		f, err := op.NewFilter(in.ctx, n.Cond, n.Input.Out().Types(), n.UpsertKey, out)
+		if err != nil {
+			return err
+		}
+		in.inputs[n] = []op.Output{f}
+	case *planner.Project:
+		p, err := op.NewProject(in.ctx, n.Exprs, n.UpsertKey, out)
+		if err != nil {
+			return err
+		}
+		in.inputs[n] = []op.Output{p}
+	case *planner.Normalise:
+		return b.normalise(in, n, out)
+	case *planner.Join:
+		return b.join(in, n, out)
+	default:
+		return fmt.Errorf("internal: no operator for %T", n)
+	}
+	return nil
+}
+
+func (b *builder) normalise(in *instance, n *planner.Normalise, out op.Output) error {
+	ts := n.Input.Out().Types()
+	t := b.table(in, n, 0, false)
+	if n.Kind == planner.NormaliseIndex {
+		o := op.NewNormaliseIndex(t, ts, n.Key, n.Route, out)
+		in.unknown = append(in.unknown, &o.UnknownDeletes)
+		in.inputs[n] = []op.Output{o}
+		return nil
+	}
+	o := op.NewNormaliseRows(t, keyenc.Columns(ts, n.Key), out)
+	in.unknown = append(in.unknown, &o.UnknownDeletes)
+	in.inputs[n] = []op.Output{o}
+	return nil
+}
+
+func (b *builder) join(in *instance, n *planner.Join, out op.Output) error {
+	lt, rt := n.Left.Out().Types(), n.Right.Out().Types()
+	var exprs []expr.Expr
+	if p := b.fusable(n); p != nil {
+		exprs = p.Exprs
+	}
+	c, err := op.NewCombine(in.ctx, lt, rt, n.Residual, exprs)
+	if err != nil {
+		return err
+	}
+	side := func(port int, s planner.JoinSide, in2 planner.Node) op.JoinSide {
+		ts := in2.Out().Types()
+		bag := s.Layout == planner.LayoutBag
+		j := op.JoinSide{Table: b.table(in, n, port, bag), Key: keyenc.Columns(ts, s.Key), Bag: bag, Upsert: s.Upsert}
+		if s.Layout == planner.LayoutUnique {
+			j.Sub = keyenc.Columns(ts, s.Unique)
+		}
+		return j
+	}
+	o := op.NewJoin(side(0, n.L, n.Left), side(1, n.R, n.Right), c, out)
+	in.unknown = append(in.unknown, &o.UnknownDeletes)
+	in.barrier = append(in.barrier, o)
+	in.inputs[n] = []op.Output{o.Port(0), o.Port(1)}
+	return nil
+}
+
+// fusable returns the projection that is a join's only consumer and can be done while its rows are made.
+func (b *builder) fusable(j *planner.Join) *planner.Project {
+	ps := b.graph.parents[j]
+	if len(ps) != 1 {
+		return nil
+	}
+	p, _ := ps[0].node.(*planner.Project)
+	return p
+}
+
+func (b *builder) fused(p *planner.Project) bool {
+	j, ok := p.Input.(*planner.Join)
+	return ok && b.fusable(j) == p
+}
+
+// table is the state table of a node's port.
+func (b *builder) table(in *instance, n planner.Node, port int, bag bool) *state.Table {
+	if in.shard == nil {
+		in.shard = b.job.store.Shard(in.index)
+	}
+	t := in.shard.Table(uint16(n.Out().ID*2+port), bag)
+	in.tables = append(in.tables, t)
+	return t
+}
+
+// newExprCtx is the evaluation context of one instance.
+func (j *Job) newExprCtx() *expr.Ctx { return &expr.Ctx{Zone: j.cfg.TimeZone} }
+
+// setTime sets the time of the epoch that begins: what CURRENT_TIMESTAMP gives in it.
+func (in *instance) setTime(millis int64) { in.ctx.Now = millis * 1000 }

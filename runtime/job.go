@@ -1,0 +1,245 @@
+// Package runtime makes a plan run: it builds the operators, divides them among goroutines, cuts the input
+// into epochs, takes checkpoints and recovers from them.
+package runtime
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/engine/state"
+	"github.com/sluicesql/sluice/planner"
+)
+
+// Config is what a job is started with.
+type Config struct {
+	Plan *planner.Plan
+	// Parallelism is the number of shards, 1–128.
+	Parallelism int
+	// StateDir is where state is kept; empty keeps it in memory alone.
+	StateDir string
+	// MemoryBudget bounds the state held in memory, in bytes; 0 is unlimited without a StateDir, and
+	// DefaultMemoryBudget with one.
+	MemoryBudget int64
+	// CheckpointInterval is the time between checkpoints, with a StateDir; 0 is DefaultCheckpointInterval.
+	CheckpointInterval time.Duration
+	// EpochMaxAge and EpochMaxRows end an epoch while sources still have data; 0 for the defaults.
+	EpochMaxAge  time.Duration
+	EpochMaxRows int
+	// BatchRows is the largest number of rows that travel together; 0 for the default.
+	BatchRows int
+	// TimeZone is the session's; nil is UTC.
+	TimeZone *time.Location
+	// OpenResult opens the sink that takes the result of a top-level SELECT. It is handed the planned sink's
+	// Spec with Writers filled in.
+	OpenResult func(spi.SinkSpec) (spi.Sink, error)
+	// Warn takes warnings for people, one sentence each, from any goroutine; nil drops them.
+	Warn func(msg string)
+	// Hooks let tests watch and steer the epochs; nil in production.
+	Hooks *Hooks
+}
+
+// Defaults of Config.
+const (
+	DefaultMemoryBudget       = 1 << 30
+	DefaultCheckpointInterval = time.Second
+	DefaultEpochMaxAge        = 100 * time.Millisecond
+	DefaultEpochMaxRows       = 64 << 10
+	DefaultBatchRows          = 1024
+)
+
+// Stats is a snapshot of a job's counters.
+type Stats struct {
+	// Sources and Sinks are by table name.
+	Sources map[string]spi.SourceStats
+	Sinks   map[string]spi.SinkStats
+	// Epochs and Checkpoints completed.
+	Epochs, Checkpoints uint64
+	// StateRows and StateBytes are live rows in operators' state, and the memory they take.
+	StateRows, StateBytes int64
+	// PeakStateBytes is the largest StateBytes seen at the end of an epoch.
+	PeakStateBytes int64
+	// RowsOut is the number of changes handed to sinks.
+	RowsOut int64
+	// UnknownDeletes is the number of deletes of keys that were not there, which changed nothing.
+	UnknownDeletes int64
+	Elapsed        time.Duration
+}
+
+// Hooks let tests watch and steer a job.
+type Hooks struct {
+	// Cut is called for every epoch when it has been cut, before its output leaves.
+	Cut func(epoch uint64, positions map[string][]spi.Position)
+	// Done is called when all of an epoch's output is acknowledged. It must not block.
+	Done func(epoch uint64)
+	// FS is the file system of the state directory; nil is the operating system's.
+	FS state.FS
+}
+
+// Job is a running plan.
+type Job struct {
+	cfg     Config
+	store   *state.Store
+	log     *state.Log // nil without a state directory
+	logged  [][]byte
+	control *controller
+	sources []*sourceTask
+	readers []*readerTask
+	shards  []*shardTask
+	sinks   map[*planner.Sink]*openSink
+	tasks   []*sinkTask
+	writers int
+
+	group    *errgroup.Group
+	cancel   context.CancelCauseFunc
+	started  time.Time
+	stopOnce sync.Once
+	finished chan struct{}
+	err      error
+
+	epochs, checkpoints atomic.Uint64
+	peak                atomic.Int64
+	ended               atomic.Int64 // nanoseconds from start to end; 0 while running
+}
+
+// sourceTask is an open source with its name in checkpoints and statistics.
+type sourceTask struct {
+	name   string
+	table  string
+	source spi.Source
+	width  int
+	frag   *fragment
+}
+
+type openSink struct {
+	name string
+	sink spi.Sink
+}
+
+func (j *Job) durable() bool { return j.cfg.StateDir != "" }
+
+// spawn runs f in a goroutine that the job waits for.
+func (j *Job) spawn(f func() error) { j.group.Go(f) }
+
+// Start opens the plan's sources, sinks and state, recovers, and begins. ctx ends the job at once, without a
+// checkpoint; Stop ends it in order.
+func Start(ctx context.Context, cfg Config) (*Job, error) {
+	cfg.setDefaults()
+	j := &Job{cfg: cfg, sinks: map[*planner.Sink]*openSink{}, finished: make(chan struct{}), started: time.Now()}
+	jobCtx, cancel := context.WithCancelCause(ctx)
+	j.cancel = cancel
+	if err := j.open(jobCtx); err != nil {
+		cancel(err)
+		return nil, errors.Join(err, j.close())
+	}
+	j.launch(jobCtx)
+	return j, nil
+}
+
+func (c *Config) setDefaults() {
+	def := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	def(&c.Parallelism, 1)
+	def(&c.EpochMaxRows, DefaultEpochMaxRows)
+	def(&c.BatchRows, DefaultBatchRows)
+	if c.EpochMaxAge == 0 {
+		c.EpochMaxAge = DefaultEpochMaxAge
+	}
+	if c.CheckpointInterval == 0 {
+		c.CheckpointInterval = DefaultCheckpointInterval
+	}
+	if c.MemoryBudget == 0 && c.StateDir != "" {
+		c.MemoryBudget = DefaultMemoryBudget
+	}
+	if c.TimeZone == nil {
+		c.TimeZone = time.UTC
+	}
+	if c.Warn == nil {
+		c.Warn = func(string) {}
+	}
+}
+
+// launch starts the goroutines and the one that waits for them.
+func (j *Job) launch(ctx context.Context) {
+	// The group's context ends with the first error; the cause is that error.
+	group, gctx := errgroup.WithContext(ctx)
+	j.group = group
+	for _, t := range j.shards {
+		t.setContext(gctx)
+		group.Go(func() error { return t.run(gctx) })
+	}
+	for _, t := range j.readers {
+		group.Go(func() error { return t.run(gctx) })
+	}
+	group.Go(func() error { return j.control.run(gctx) })
+	go func() {
+		err := group.Wait()
+		if cause := context.Cause(ctx); err != nil && errors.Is(err, context.Canceled) && cause != nil {
+			err = cause
+		}
+		j.ended.Store(int64(time.Since(j.started)))
+		j.cancel(err)
+		j.err = errors.Join(err, j.close())
+		close(j.finished)
+	}()
+}
+
+// Wait returns when the job has ended and let go of everything: nil when its bounded inputs were read to the
+// end or it was stopped, else the first cause of its end.
+func (j *Job) Wait() error {
+	<-j.finished
+	return j.err
+}
+
+// Stop asks for an orderly end: the present epoch is finished, its output acknowledged and a checkpoint taken.
+// It returns at once; Wait tells when that is done.
+func (j *Job) Stop() { j.stopOnce.Do(func() { close(j.control.stop) }) }
+
+// Kill ends the job at once, as a crash would.
+func (j *Job) Kill() { j.cancel(context.Canceled) }
+
+// Stats returns a snapshot of the job's counters. It may be called from any goroutine, also after the end.
+func (j *Job) Stats() Stats {
+	s := Stats{
+		Sources: map[string]spi.SourceStats{}, Sinks: map[string]spi.SinkStats{},
+		Epochs: j.epochs.Load(), Checkpoints: j.checkpoints.Load(), Elapsed: time.Duration(j.ended.Load()),
+	}
+	if s.Elapsed == 0 {
+		s.Elapsed = time.Since(j.started)
+	}
+	for _, t := range j.sources {
+		s.Sources[t.table] = t.source.Stats()
+	}
+	for _, o := range j.sinks {
+		s.Sinks[o.name] = o.sink.Stats()
+	}
+	for _, t := range j.tasks {
+		s.RowsOut += t.rows.Load()
+	}
+	for _, t := range j.shards {
+		s.StateRows += t.stateRows.Load()
+		s.StateBytes += t.stateBytes.Load()
+		s.UnknownDeletes += t.unknown.Load()
+	}
+	s.PeakStateBytes = max(j.peak.Load(), s.StateBytes)
+	return s
+}
+
+// notePeak keeps the largest size of the state.
+func (j *Job) notePeak() {
+	var n int64
+	for _, t := range j.shards {
+		n += t.stateBytes.Load()
+	}
+	if n > j.peak.Load() {
+		j.peak.Store(n)
+	}
+}

@@ -1,0 +1,245 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/engine/keyenc"
+	"github.com/sluicesql/sluice/engine/state"
+	"github.com/sluicesql/sluice/planner"
+)
+
+// fingerprintKey is where a state directory keeps the fingerprint of the plan it belongs to.
+const fingerprintKey = "plan-fingerprint"
+
+// open opens state, sources and sinks, recovers, and builds all tasks. What it opened, close lets go of.
+func (j *Job) open(ctx context.Context) error {
+	if p := j.cfg.Parallelism; p < 1 || p > keyenc.KeyGroups {
+		return fmt.Errorf("parallelism %d is not between 1 and %d", p, keyenc.KeyGroups)
+	}
+	if err := j.openState(); err != nil {
+		return err
+	}
+	last, replay, found, err := j.recover()
+	if err != nil {
+		return err
+	}
+	g, err := newGraph(j.cfg.Plan, j.cfg.Parallelism, j.readersOf)
+	if err != nil {
+		return err
+	}
+	if err := j.openSources(ctx, g, last); err != nil {
+		return err
+	}
+	if err := j.openSinks(ctx); err != nil {
+		return err
+	}
+	if !found {
+		last.NextTime = time.Now().UnixMilli()
+		if err := j.checkpointZero(last); err != nil {
+			return err
+		}
+	}
+	j.control = newController(j)
+	j.control.epoch, j.control.time, j.control.replay = last.Epoch+1, last.NextTime, replay
+	j.control.lastPoint = time.Now()
+	j.control.dirty = len(replay) > 0
+	return j.build(ctx, g)
+}
+
+func (j *Job) openState() error {
+	o := state.Options{Dir: j.cfg.StateDir, Shards: j.cfg.Parallelism, Budget: j.cfg.MemoryBudget}
+	if h := j.cfg.Hooks; h != nil {
+		o.FS = h.FS
+	}
+	var err error
+	if j.store, err = state.Open(o); err != nil {
+		return err
+	}
+	if !j.durable() {
+		return nil
+	}
+	if j.log, j.logged, err = state.OpenLog(j.cfg.StateDir); err != nil {
+		return err
+	}
+	was, err := j.store.Meta(fingerprintKey)
+	if err != nil {
+		return err
+	}
+	if was == nil {
+		return j.store.SetMeta(fingerprintKey, []byte(j.cfg.Plan.Fingerprint))
+	}
+	if string(was) != j.cfg.Plan.Fingerprint {
+		return fmt.Errorf("the state in %s belongs to another query (its fingerprint is %s, this one's %s); use another --state-dir, or remove that one to read the inputs again", j.cfg.StateDir, was, j.cfg.Plan.Fingerprint)
+	}
+	return nil
+}
+
+func (j *Job) readersOf(s *planner.Scan) int {
+	if s.Spec.Readers > 0 {
+		return s.Spec.Readers
+	}
+	return j.cfg.Parallelism
+}
+
+// openSources opens every scan at its position of the last checkpoint.
+func (j *Job) openSources(ctx context.Context, g *graph, last cutRecord) error {
+	for _, f := range g.fragments {
+		if f.scan == nil {
+			continue
+		}
+		t := &sourceTask{width: f.width, frag: f}
+		switch n := f.scan.(type) {
+		case *planner.Values:
+			t.table = "VALUES"
+			t.name = fmt.Sprintf("VALUES#%d", n.ID)
+			t.source = newValuesSource(n, last.Sources[t.name])
+		case *planner.Scan:
+			t.table = n.Table
+			t.name = fmt.Sprintf("%s#%d", n.Table, n.ID)
+			spec := n.Spec
+			spec.Readers, spec.Start, spec.TimeZone, spec.Warn = f.width, last.Sources[t.name], j.cfg.TimeZone, j.warner(n.Table)
+			var err error
+			if t.source, err = n.Connector.OpenSource(ctx, spec); err != nil {
+				return fmt.Errorf("table %s: %w", n.Table, err)
+			}
+		}
+		j.sources = append(j.sources, t)
+	}
+	return nil
+}
+
+func (j *Job) warner(table string) func(string) {
+	return func(msg string) { j.cfg.Warn("table " + table + ": " + msg) }
+}
+
+func (j *Job) openSinks(ctx context.Context) error {
+	for _, s := range j.cfg.Plan.Sinks {
+		spec := s.Spec
+		spec.Writers, spec.TimeZone = s.Width, j.cfg.TimeZone
+		if spec.Writers == 0 {
+			spec.Writers = j.cfg.Parallelism
+		}
+		name := s.Table
+		var sink spi.Sink
+		var err error
+		if s.Connector == nil {
+			name = "result"
+			spec.Warn = j.cfg.Warn
+			sink, err = j.cfg.OpenResult(spec)
+		} else {
+			spec.Warn = j.warner(name)
+			sink, err = s.Connector.OpenSink(ctx, spec)
+		}
+		if err != nil {
+			return fmt.Errorf("table %s: %w", name, err)
+		}
+		j.sinks[s] = &openSink{name: name, sink: sink}
+	}
+	return nil
+}
+
+// checkpointZero makes the resolved start positions durable before the first fetch: where 'latest-offset' is must
+// not be asked again after a crash.
+func (j *Job) checkpointZero(c cutRecord) error {
+	if !j.durable() {
+		return nil
+	}
+	for _, s := range j.sources {
+		c.add(cutReply{source: s, positions: s.source.Positions()})
+	}
+	b, err := c.encode()
+	if err != nil {
+		return err
+	}
+	return j.store.Commit(nil, b)
+}
+
+// build makes the edges and tasks of the graph.
+func (j *Job) build(ctx context.Context, g *graph) error {
+	b := &builder{job: j, graph: g, edges: map[*link][][]*edge{}}
+	inboxes := map[*fragment][]*inbox{}
+	edgesIn := map[*fragment][][]*edge{}
+	for _, f := range g.fragments {
+		edgesIn[f] = make([][]*edge, f.width)
+		n := 0
+		for _, l := range f.in {
+			n += l.from.width
+		}
+		for range f.width {
+			inboxes[f] = append(inboxes[f], &inbox{c: make(chan message, n*(edgeCredits+maxCuts))})
+		}
+		for entry, l := range f.in {
+			byProducer := make([][]*edge, l.from.width)
+			for p := range byProducer {
+				for c := range f.width {
+					e := newEdge(ctx, inboxes[f][c], entry)
+					byProducer[p] = append(byProducer[p], e)
+					edgesIn[f][c] = append(edgesIn[f][c], e)
+				}
+			}
+			b.edges[l] = byProducer
+		}
+	}
+	for _, f := range g.fragments {
+		for i := range f.width {
+			in, err := b.build(f, i)
+			if err != nil {
+				return err
+			}
+			in.setTime(j.control.time)
+			j.tasks = append(j.tasks, in.sinks...)
+			if f.scan == nil {
+				j.shards = append(j.shards, &shardTask{job: j, inst: in, inbox: inboxes[f][i], in: edgesIn[f][i]})
+			} else {
+				j.addReader(in)
+			}
+		}
+	}
+	j.writers = len(j.tasks)
+	j.control.replies = make(chan cutReply, len(j.readers))
+	j.startReplay()
+	return nil
+}
+
+func (j *Job) addReader(in *instance) {
+	for _, s := range j.sources {
+		if s.frag == in.frag {
+			j.readers = append(j.readers, &readerTask{job: j, source: s, inst: in, r: s.source.Reader(in.index), cmds: make(chan command, 1)})
+		}
+	}
+}
+
+// startReplay sets the readers' first limits, and their share of a full epoch.
+func (j *Job) startReplay() {
+	for _, r := range j.readers {
+		r.share = max(1, int64(j.cfg.EpochMaxRows/len(j.readers)))
+		if len(j.control.replay) > 0 {
+			r.r.Limit(j.control.replay[0].positions())
+		}
+	}
+}
+
+// close lets go of everything that open opened. No task runs.
+func (j *Job) close() error {
+	var errs []error
+	for _, t := range j.tasks {
+		errs = append(errs, t.writer.Close())
+	}
+	for _, s := range j.sources {
+		errs = append(errs, s.source.Close())
+	}
+	for _, s := range j.sinks {
+		errs = append(errs, s.sink.Close())
+	}
+	if j.log != nil {
+		errs = append(errs, j.log.Close())
+	}
+	if j.store != nil {
+		errs = append(errs, j.store.Close())
+	}
+	return errors.Join(errs...)
+}

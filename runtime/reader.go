@@ -1,0 +1,145 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/engine/changelog"
+)
+
+// readerState tells the controller what a reader is doing.
+type readerState int32
+
+const (
+	reading readerState = iota
+	idle                // nothing there at the moment
+	atLimit             // at the limit it was given
+	done                // at the bounded end
+	failed              // met bad input; stopped in front of it
+)
+
+// readerTask runs one reader and the source fragment behind it: one goroutine.
+type readerTask struct {
+	job    *Job
+	source *sourceTask
+	inst   *instance
+	r      spi.Reader
+	cmds   chan command
+
+	state atomic.Int32
+	rows  atomic.Int64 // records since the last cut
+	share int64        // the reader's share of a full epoch: how often to make the controller look
+	err   atomic.Pointer[error]
+}
+
+// command tells a reader to cut (barrier set) or sets its limit.
+type command struct {
+	barrier *barrier
+	limit   []spi.Position
+}
+
+func (t *readerTask) run(ctx context.Context) error {
+	var batch changelog.Batch
+	for {
+		select {
+		case c := <-t.cmds:
+			if final, err := t.obey(ctx, c); err != nil || final {
+				return err
+			}
+			continue
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		default:
+		}
+		n := 0
+		if t.err.Load() == nil {
+			var err error
+			n, err = t.r.Read(&batch, t.job.cfg.BatchRows)
+			if perr := t.push(&batch); perr != nil {
+				return perr
+			}
+			if err != nil {
+				t.err.Store(&err)
+			}
+		}
+		if n > 0 {
+			if was := t.rows.Add(int64(n)) - int64(n); was/t.share != (was+int64(n))/t.share || was == 0 {
+				t.job.control.wake()
+			}
+			t.setState(reading)
+			continue
+		}
+		if final, err := t.wait(ctx); err != nil || final {
+			return err
+		}
+	}
+}
+
+func (t *readerTask) push(b *changelog.Batch) error {
+	if b.Len() == 0 {
+		return nil
+	}
+	err := t.inst.source.Push(b)
+	b.Reset()
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.source.name, err)
+	}
+	return nil
+}
+
+// wait hands on what is held back, says that nothing is there, and sleeps until something is.
+func (t *readerTask) wait(ctx context.Context) (final bool, err error) {
+	for _, r := range t.inst.routers {
+		if err := r.Flush(); err != nil {
+			return false, err
+		}
+	}
+	switch {
+	case t.err.Load() != nil:
+		t.setState(failed)
+	case t.r.Done():
+		t.setState(done)
+	case t.r.AtLimit():
+		t.setState(atLimit)
+	default:
+		t.setState(idle)
+	}
+	t.job.control.wake()
+	select {
+	case <-t.r.Ready():
+		return false, nil
+	case c := <-t.cmds:
+		return t.obey(ctx, c)
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	}
+}
+
+func (t *readerTask) setState(s readerState) { t.state.Store(int32(s)) }
+
+func (t *readerTask) obey(ctx context.Context, c command) (final bool, err error) {
+	b := c.barrier
+	if b == nil {
+		t.setState(reading) // until it has looked
+		t.r.Limit(c.limit)
+		t.job.control.reply(cutReply{})
+		return false, nil
+	}
+	for _, o := range t.inst.barrier {
+		if err := o.Barrier(); err != nil {
+			return false, err
+		}
+	}
+	t.rows.Store(0)
+	t.job.control.reply(cutReply{source: t.source, positions: t.r.Positions(nil)})
+	for _, e := range t.inst.out {
+		if err := e.post(message{edge: e, barrier: b}); err != nil {
+			return false, err
+		}
+	}
+	t.r.Barrier()
+	t.inst.setTime(b.nextTime)
+	return b.final, nil
+}

@@ -1,0 +1,71 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/engine/changelog"
+	"github.com/sluicesql/sluice/engine/keyenc"
+	"github.com/sluicesql/sluice/engine/op"
+	"github.com/sluicesql/sluice/planner"
+)
+
+// sinkTask gathers an epoch's changes for one writer and, at the barrier, writes their net effect.
+//
+// Nothing of an epoch leaves before the barrier: only then is it known what cancels, and only then has the
+// epoch's cut been logged. An insert sent without its cut on record, and its delete, could after a crash fall
+// into one epoch and cancel there, and the row that was sent would stay in the sink for ever.
+type sinkTask struct {
+	job    *Job
+	name   string
+	cons   *op.Consolidate
+	writer spi.Writer
+	rows   atomic.Int64
+}
+
+func (j *Job) newSinkTask(s *planner.Sink, index int) *sinkTask {
+	var pair []keyenc.Column
+	if s.PairKey != nil {
+		pair = keyenc.Columns(s.Input.Out().Types(), s.PairKey)
+	}
+	open := j.sinks[s]
+	return &sinkTask{job: j, name: open.name, cons: op.NewConsolidate(pair, s.Spec.Mode == spi.Upsert), writer: open.sink.Writer(index)}
+}
+
+// Push implements op.Output.
+func (t *sinkTask) Push(b *changelog.Batch) error { return t.cons.Push(b) }
+
+// barrier writes the epoch, and has its acknowledgement reported to the controller.
+func (t *sinkTask) barrier(ctx context.Context, b *barrier) error {
+	if b.logged != nil {
+		select {
+		case <-b.logged:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	if err := t.cons.Finish(writeTo{ctx, t}); err != nil {
+		return fmt.Errorf("%s: %w", t.name, err)
+	}
+	t.writer.Barrier(ctx, b.epoch, func(err error) {
+		if err != nil {
+			err = fmt.Errorf("%s: %w", t.name, err)
+		}
+		t.job.control.acked(b.epoch, err)
+	})
+	return nil
+}
+
+// writeTo is the op.Output that hands consolidated changes to the writer.
+type writeTo struct {
+	ctx context.Context
+	t   *sinkTask
+}
+
+// Push implements op.Output.
+func (w writeTo) Push(b *changelog.Batch) error {
+	w.t.rows.Add(int64(b.Len()))
+	return w.t.writer.Write(w.ctx, b)
+}
