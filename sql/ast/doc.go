@@ -3,7 +3,7 @@
 // can say file, line and column.
 //
 // The package imports the standard library only and has no behaviour beyond
-// printing (String), walking (Walk) and errors. Trees are built by sql/parser
+// printing (String) and errors. Trees are built by sql/parser
 // and read by the planner; nobody changes a tree after it was built.
 //
 // # Conventions

@@ -96,7 +96,7 @@ type Join struct {
 type Hint struct {
 	Pos  Pos
 	Name Ident
-	// Args are plain: names, or values without a key.
+	// Args are names, values, or keys with values.
 	Args []HintArg
 }
 

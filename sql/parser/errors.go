@@ -1,0 +1,122 @@
+package parser
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sluicesql/sluice/sql/ast"
+)
+
+// bailout carries a mistake from where it's found to Parse.
+type bailout struct{ err *ast.Error }
+
+// fail reports a mistake at pos; it doesn't return.
+func (p *parser) fail(pos ast.Pos, hint, format string, args ...any) {
+	panic(bailout{&ast.Error{Pos: pos, Msg: fmt.Sprintf(format, args...), Hint: hint}})
+}
+
+// failTok reports a mistake at a token; it doesn't return. What the lexer
+// could not read is reported instead, since all that follows is guesswork.
+func (p *parser) failTok(t *token, hint, format string, args ...any) {
+	if t.kind == tError {
+		p.fail(p.posOf(t), t.kw, "%s", t.text)
+	}
+	p.fail(p.posOf(t), hint, format, args...)
+}
+
+// unexpected reports that the current token is not what was expected; words
+// are the keywords that could have stood there. It doesn't return.
+func (p *parser) unexpected(expected string, words ...string) {
+	t := p.cur()
+	if t.kind == tWord && !reserved[t.kw] {
+		if near := ast.Near(t.text, words); near != "" {
+			p.failTok(t, "did you mean "+near+"?", "expected %s, found %q", expected, t.text)
+		}
+	}
+	p.misspelt()
+	hint := ""
+	switch {
+	case t.isOp(")") && t.mate < 0:
+		p.failTok(t, "", `")" closes no parenthesis`)
+	case t.isOp("]") && t.mate < 0:
+		p.failTok(t, "", `"]" closes no bracket`)
+	case t.isOp("/*+"):
+		p.failTok(t, "hints stand right after SELECT or after a table's name", "a hint is not possible here")
+	case t.kind == tWord && reserved[t.kw] && expectsName(expected):
+		hint = "it is a reserved word; to use it as a name, write `" + t.text + "`"
+	case t.kind == tWord && reserved[t.kw] && p.i > 0 && p.toks[p.i-1].isOp(","):
+		hint = "remove the comma before it, or write `" + t.text + "` if it is a name"
+	}
+	if t.kind == tOp {
+		if h, ok := foreignSigns[t.text]; ok {
+			p.failTok(t, h, "the operator %s is not supported", t.text)
+		}
+	}
+	p.failTok(t, hint, "expected %s, found %s", expected, t.describe())
+}
+
+// expectsName reports whether an expectation asks for a name.
+func expectsName(expected string) bool {
+	return strings.Contains(expected, "name") || strings.Contains(expected, "alias")
+}
+
+// misspelt looks at the token before the current one: in FORM t the parser
+// takes FORM for an alias and stumbles over t, but the mistake is FORM.
+func (p *parser) misspelt() {
+	if p.i == 0 {
+		return
+	}
+	t := &p.toks[p.i-1]
+	if t.kind != tWord || reserved[t.kw] || noAlias[t.kw] || p.cur().kind == tError {
+		return
+	}
+	if len(t.text) < 4 || p.i-1 != p.lastAlias {
+		return
+	}
+	if near := ast.Near(t.text, clauseWords); near != "" && near != t.kw {
+		p.failTok(t, "did you mean "+near+"?", "unexpected %q before %s", t.text, p.cur().describe())
+	}
+}
+
+// foreignSigns are signs of other dialects, with what to write instead.
+var foreignSigns = map[string]string{
+	"<=>": "write IS NOT DISTINCT FROM",
+	"->":  "write JSON_VALUE or JSON_QUERY",
+	"->>": "write JSON_VALUE or JSON_QUERY",
+	"&&":  "write AND",
+	"!":   "write NOT",
+	"::":  "write CAST(… AS …)",
+	"<<":  "",
+	"&":   "",
+	"|":   "write || to join strings",
+	"^":   "write POWER(a, b)",
+	"~":   "write REGEXP(string, pattern)",
+	":":   "parameters are not supported; write ${NAME} to take a value from outside",
+	"?":   "parameters are not supported; write ${NAME} to take a value from outside",
+	"@":   "variables are not supported; write ${NAME} to take a value from outside",
+	"@@":  "variables are not supported; write ${NAME} to take a value from outside",
+}
+
+// enter goes one level deeper, and leave comes back; see MaxNesting and
+// MaxHeight. What enter gives is for leave.
+func (p *parser) enter(at *token) (saved int) {
+	p.depth++
+	if p.depth > MaxNesting {
+		p.failTok(at, "", "nested more than %d levels deep", MaxNesting)
+	}
+	saved, p.height = p.height, 0
+	return saved
+}
+
+func (p *parser) leave(saved int) {
+	p.depth--
+	p.height = max(saved, p.height+1)
+}
+
+// grow counts one more operator of a chain at the current level.
+func (p *parser) grow(at *token) {
+	p.height++
+	if p.height > MaxHeight {
+		p.failTok(at, "", "more than %d operators or joins in one chain", MaxHeight)
+	}
+}
