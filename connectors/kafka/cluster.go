@@ -1,0 +1,178 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+const (
+	// openPatience is how long opening a table tries to reach a broker: long enough for one that is just
+	// coming up, short enough for a person who mistyped the address.
+	openPatience = 5 * time.Second
+	// openTimeout bounds everything that opening a table asks of a cluster at once.
+	openTimeout = 9 * time.Second
+)
+
+// cluster is a connection to a Kafka cluster.
+type cluster struct {
+	cl    *kgo.Client
+	adm   *kadm.Client
+	seeds string
+}
+
+// topicMeta is what a broker says of a topic.
+type topicMeta struct {
+	name       string
+	id         [16]byte
+	partitions []partitionMeta // by id
+}
+
+type partitionMeta struct {
+	leader, leaderEpoch int32 // leader −1: none at present
+}
+
+// clusterMeta is what a broker says of the topics asked for, or of all.
+type clusterMeta struct {
+	clusterID string
+	topics    map[string]*topicMeta
+	// missing are topics that do not exist.
+	missing []string
+}
+
+// dial returns a client that has not connected yet.
+func dial(s *settings) (*cluster, error) {
+	opts, err := s.clientOptions()
+	if err != nil {
+		return nil, err
+	}
+	cl, err := kgo.NewClient(opts...)
+	if err != nil {
+		return nil, fmt.Errorf("kafka %s: %w", strings.Join(s.seeds, ","), err)
+	}
+	return &cluster{cl: cl, adm: kadm.NewClient(cl), seeds: strings.Join(s.seeds, ",")}, nil
+}
+
+// metadata asks for topics, or for all when topics is nil. create lets the broker create those missing.
+func (c *cluster) metadata(ctx context.Context, topics []string, create bool) (*clusterMeta, error) {
+	req := kmsg.NewPtrMetadataRequest()
+	req.AllowAutoTopicCreation = create
+	if topics != nil {
+		req.Topics = []kmsg.MetadataRequestTopic{}
+	}
+	for _, t := range topics {
+		rt := kmsg.NewMetadataRequestTopic()
+		rt.Topic = kmsg.StringPtr(t)
+		req.Topics = append(req.Topics, rt)
+	}
+	resp, err := req.RequestWith(ctx, c.cl)
+	if err != nil {
+		return nil, c.unreachable(err)
+	}
+	m := &clusterMeta{topics: map[string]*topicMeta{}}
+	if resp.ClusterID != nil {
+		m.clusterID = *resp.ClusterID
+	}
+	for i := range resp.Topics {
+		t := &resp.Topics[i]
+		if t.Topic == nil {
+			continue
+		}
+		name := *t.Topic
+		if topics == nil && t.IsInternal {
+			continue
+		}
+		switch err := kerr.ErrorForCode(t.ErrorCode); {
+		case err == nil, errors.Is(err, kerr.LeaderNotAvailable):
+		case errors.Is(err, kerr.UnknownTopicOrPartition):
+			m.missing = append(m.missing, name)
+			continue
+		case errors.Is(err, kerr.TopicAuthorizationFailed):
+			if topics == nil {
+				continue
+			}
+			return nil, fmt.Errorf("kafka topic %s at %s: the user may not describe it; grant DESCRIBE and READ (a sink: WRITE) on the topic", name, c.seeds)
+		case errors.Is(err, kerr.InvalidTopicException):
+			return nil, fmt.Errorf("kafka topic %q at %s: the name is not valid", name, c.seeds)
+		default:
+			return nil, fmt.Errorf("kafka topic %s at %s: %w", name, c.seeds, err)
+		}
+		tm := &topicMeta{name: name, id: t.TopicID, partitions: make([]partitionMeta, len(t.Partitions))}
+		for _, p := range t.Partitions {
+			if int(p.Partition) >= len(tm.partitions) {
+				return nil, fmt.Errorf("kafka topic %s at %s: the broker lists %d partitions, one of them as number %d", name, c.seeds, len(t.Partitions), p.Partition)
+			}
+			pm := partitionMeta{leader: p.Leader, leaderEpoch: p.LeaderEpoch}
+			if p.ErrorCode != 0 && kerr.ErrorForCode(p.ErrorCode) != kerr.ReplicaNotAvailable {
+				pm.leader = -1
+			}
+			tm.partitions[p.Partition] = pm
+		}
+		m.topics[name] = tm
+	}
+	return m, nil
+}
+
+// unreachable says what failed in reaching the cluster, and what may help.
+func (c *cluster) unreachable(err error) error {
+	fix := ""
+	var dns *net.DNSError
+	switch {
+	case errors.Is(err, kerr.SaslAuthenticationFailed):
+		fix = "the broker refuses the credentials; check 'properties.sasl.jaas.config'"
+	case errors.Is(err, kerr.UnsupportedSaslMechanism):
+		fix = "the broker does not offer this mechanism; check 'properties.sasl.mechanism'"
+	case errors.Is(err, kerr.ClusterAuthorizationFailed), errors.Is(err, kerr.TopicAuthorizationFailed), errors.Is(err, kerr.GroupAuthorizationFailed):
+		fix = "the user lacks the right; grant it with kafka-acls.sh"
+	case errors.As(err, &dns):
+		fix = "the name does not resolve; check 'properties.bootstrap.servers'"
+	case isTLS(err):
+		fix = "TLS failed; check 'properties.security.protocol' and 'properties.ssl.*'"
+	case errors.Is(err, context.Canceled):
+		return err
+	default:
+		fix = "check 'properties.bootstrap.servers', 'properties.security.protocol' and that the broker runs"
+	}
+	return fmt.Errorf("cannot reach Kafka at %s: %w; %s", c.seeds, err, fix)
+}
+
+func isTLS(err error) bool {
+	s := err.Error()
+	return strings.Contains(s, "tls:") || strings.Contains(s, "x509:") || strings.Contains(s, "first record does not look like a TLS handshake")
+}
+
+// noTopic says that a topic does not exist, with names near to it, and how to create it when that is of use.
+func (c *cluster) noTopic(ctx context.Context, name string, sink bool) error {
+	msg := fmt.Sprintf("kafka topic %q does not exist at %s", name, c.seeds)
+	if all, err := c.metadata(ctx, nil, false); err == nil {
+		names := make([]string, 0, len(all.topics))
+		for n := range all.topics {
+			names = append(names, n)
+		}
+		sort.Strings(names)
+		switch n := nearest(name, names); {
+		case n != "":
+			msg += fmt.Sprintf("; did you mean %q?", n)
+		case len(names) == 0:
+			msg += ", which has no topics at all"
+		case !sink:
+			msg += fmt.Sprintf("; there are %s", strings.Join(names[:min(len(names), 8)], ", "))
+		}
+	}
+	if sink {
+		first, _, _ := strings.Cut(c.seeds, ",")
+		msg += fmt.Sprintf("; create it with: kafka-topics.sh --bootstrap-server %s --create --topic %s --partitions 4, or let the broker do so with 'properties.allow.auto.create.topics' = 'true'", first, name)
+	}
+	return errors.New(msg)
+}
+
+func (c *cluster) close() { c.cl.Close() }

@@ -1,0 +1,243 @@
+package kafka
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/sluicesql/sluice/connectors/spi"
+)
+
+// Register adds the connectors kafka and upsert-kafka. They find formats in r when a table is opened or
+// checked.
+func Register(r *spi.Registry) {
+	r.AddConnector(&connector{registry: r, name: "kafka", help: "Reads and writes topics of Apache Kafka", options: kafkaOptions})
+	r.AddConnector(&connector{registry: r, name: "upsert-kafka", help: "Keeps a table in a Kafka topic: the key is the primary key, a null value deletes", options: upsertOptions, upsert: true})
+}
+
+// connector is kafka or upsert-kafka.
+type connector struct {
+	registry   *spi.Registry
+	name, help string
+	options    []spi.Option
+	upsert     bool
+}
+
+func (c *connector) Name() string           { return c.name }
+func (c *connector) Help() string           { return c.help }
+func (c *connector) Options() []spi.Option  { return c.options }
+func (c *connector) Metadata() []spi.Column { return recordMetadata }
+
+// CheckSource implements spi.Connector.
+func (c *connector) CheckSource(t *spi.Table) (spi.SourceTraits, error) {
+	s, err := c.sourceConfig(t)
+	if err != nil {
+		return spi.SourceTraits{}, err
+	}
+	native, canUpsert := s.layout.valueFormat.Decodes()
+	if c.upsert {
+		native, canUpsert = spi.Upsert, false
+	}
+	return spi.SourceTraits{
+		Native: native, CanUpsert: canUpsert, Bounded: s.end.kind != unbounded, Parallelism: s.parallelism, Metadata: s.layout.metadata(),
+	}, nil
+}
+
+// CheckSink implements spi.Connector.
+func (c *connector) CheckSink(t *spi.Table) (spi.SinkTraits, error) {
+	s, err := c.sinkConfig(t)
+	if err != nil {
+		return spi.SinkTraits{}, err
+	}
+	accepts := s.layout.valueFormat.Encodes()
+	if c.upsert {
+		accepts = spi.Upsert
+	}
+	return spi.SinkTraits{Accepts: accepts, Parallelism: s.parallelism, Metadata: writableMetadata()}, nil
+}
+
+// OpenSource implements spi.Connector.
+func (c *connector) OpenSource(ctx context.Context, scan spi.Scan) (spi.Source, error) {
+	cfg, err := c.sourceConfig(scan.Table)
+	if err != nil {
+		return nil, err
+	}
+	return openSource(ctx, cfg, scan)
+}
+
+// OpenSink implements spi.Connector.
+func (c *connector) OpenSink(ctx context.Context, spec spi.SinkSpec) (spi.Sink, error) {
+	cfg, err := c.sinkConfig(spec.Table)
+	if err != nil {
+		return nil, err
+	}
+	return openSink(ctx, cfg, spec)
+}
+
+// sourceConfig is a table's options as a source.
+type sourceConfig struct {
+	settings
+	layout      *layout
+	topics      []string
+	pattern     *regexp.Regexp
+	start, end  point
+	discovery   time.Duration
+	parallelism int
+}
+
+func (c *connector) sourceConfig(t *spi.Table) (cfg sourceConfig, err error) {
+	if cfg.settings, err = c.common(t); err != nil {
+		return cfg, err
+	}
+	o := t.Options
+	topic, hasTopic := o["topic"]
+	pattern, hasPattern := o["topic-pattern"]
+	switch {
+	case hasTopic && hasPattern:
+		return cfg, &spi.OptionError{Name: "topic-pattern", Msg: "options 'topic' and 'topic-pattern' exclude each other"}
+	case hasTopic:
+		if cfg.topics, err = topicList(topic); err != nil {
+			return cfg, err
+		}
+	case hasPattern:
+		// Flink matches the whole name.
+		if cfg.pattern, err = regexp.Compile("^(?:" + pattern + ")$"); err != nil {
+			return cfg, &spi.OptionError{Name: "topic-pattern", Value: true, Msg: fmt.Sprintf("option 'topic-pattern': %v", err)}
+		}
+	default:
+		return cfg, &spi.OptionError{Name: "topic", Msg: "option 'topic' is missing: it names the topic to read"}
+	}
+	if cfg.layout, err = newLayout(c.registry, t, c.upsert); err != nil {
+		return cfg, err
+	}
+	if err := c.checkKeyed(cfg.layout, t, firstMode(cfg.layout.valueFormat.Decodes())); err != nil {
+		return cfg, err
+	}
+	if c.upsert {
+		cfg.start = point{kind: earliest}
+	} else {
+		var hint string
+		if cfg.start, hint, err = startPoint(o); err != nil {
+			return cfg, err
+		}
+		if hint != "" {
+			cfg.notes = append(cfg.notes, hint)
+		}
+	}
+	if cfg.end, err = endPoint(o); err != nil {
+		return cfg, err
+	}
+	if cfg.group == "" && (cfg.start.kind == committed || cfg.end.kind == committed) {
+		return cfg, &spi.OptionError{Name: "properties.group.id", Msg: "group-offsets (the default of 'scan.startup.mode') needs option 'properties.group.id'; or set 'scan.startup.mode' = 'earliest-offset'"}
+	}
+	cfg.discovery, err = o.Duration("scan.topic-partition-discovery.interval", 5*time.Minute)
+	if _, set := o["scan.topic-partition-discovery.interval"]; !set && cfg.settings.discovery > 0 {
+		cfg.discovery = cfg.settings.discovery
+	}
+	if err != nil {
+		return cfg, err
+	}
+	cfg.parallelism, err = parallelism(o, "scan.parallelism")
+	return cfg, err
+}
+
+// sinkConfig is a table's options as a sink.
+type sinkConfig struct {
+	settings
+	layout      *layout
+	topic       string
+	partitioner string
+	none        bool // delivery guarantee none: epochs do not wait for the broker
+	parallelism int
+}
+
+func (c *connector) sinkConfig(t *spi.Table) (cfg sinkConfig, err error) {
+	if cfg.settings, err = c.common(t); err != nil {
+		return cfg, err
+	}
+	o := t.Options
+	topics, err := topicList(o.Get("topic", ""))
+	if err != nil || len(topics) != 1 {
+		return cfg, &spi.OptionError{Name: "topic", Msg: "a sink needs option 'topic' with one topic"}
+	}
+	cfg.topic = topics[0]
+	if _, ok := o["topic-pattern"]; ok {
+		return cfg, &spi.OptionError{Name: "topic-pattern", Msg: "option 'topic-pattern' is for sources; a sink writes to one 'topic'"}
+	}
+	if cfg.layout, err = newLayout(c.registry, t, c.upsert); err != nil {
+		return cfg, err
+	}
+	if err := c.checkKeyed(cfg.layout, t, cfg.layout.valueFormat.Encodes()); err != nil {
+		return cfg, err
+	}
+	switch p := o.Get("sink.partitioner", "default"); p {
+	case "default", "fixed":
+		cfg.partitioner = p
+	case "round-robin":
+		cfg.partitioner = p
+		if len(cfg.layout.keyFields) > 0 {
+			return cfg, &spi.OptionError{Name: "sink.partitioner", Value: true, Msg: "'sink.partitioner' = 'round-robin' excludes 'key.fields': rows of one key would lose their order"}
+		}
+	default:
+		return cfg, &spi.OptionError{Name: "sink.partitioner", Value: true, Msg: fmt.Sprintf("option 'sink.partitioner' wants default, fixed or round-robin, got %q; Java classes cannot be loaded here", p)}
+	}
+	guarantee, err := o.Enum("sink.delivery-guarantee", "at-least-once", "at-least-once", "exactly-once", "none")
+	if err != nil {
+		return cfg, err
+	}
+	if guarantee == "exactly-once" {
+		return cfg, &spi.OptionError{Name: "sink.delivery-guarantee", Value: true, Msg: "'sink.delivery-guarantee' = 'exactly-once' is not available in this version; use 'at-least-once'"}
+	}
+	cfg.none = guarantee == "none"
+	cfg.parallelism, err = parallelism(o, "sink.parallelism")
+	return cfg, err
+}
+
+// common refuses what the connector declares as unsupported, and reads the client's properties.
+func (c *connector) common(t *spi.Table) (settings, error) {
+	for _, name := range t.Options.Names() {
+		if d := option(c.options, name); d != nil && d.Unsupported != "" {
+			return settings{}, &spi.OptionError{Name: name, Msg: fmt.Sprintf("option %q %s", name, d.Unsupported)}
+		}
+	}
+	return parseProperties(t.Options)
+}
+
+// checkKeyed checks that a format's changes fit the connector.
+func (c *connector) checkKeyed(l *layout, t *spi.Table, mode spi.Mode) error {
+	if c.upsert {
+		if mode != spi.AppendOnly {
+			return &spi.OptionError{Name: "value.format", Value: true, Msg: fmt.Sprintf("upsert-kafka writes bare rows, so that 'value.format' = %q, which has changes of its own, does not fit; use json, or connector kafka", l.valueFormat.Name())}
+		}
+		return nil
+	}
+	if len(t.PrimaryKey) > 0 && mode == spi.AppendOnly {
+		return &spi.OptionError{Name: "format", Value: true, Msg: fmt.Sprintf("a kafka table with format %q holds inserts alone and cannot keep a PRIMARY KEY; use connector upsert-kafka, or leave the key out", l.valueFormat.Name())}
+	}
+	return nil
+}
+
+func firstMode(m spi.Mode, _ bool) spi.Mode { return m }
+
+func topicList(v string) ([]string, error) {
+	var topics []string
+	for _, name := range strings.Split(v, ";") {
+		if name = strings.TrimSpace(name); name != "" {
+			topics = append(topics, name)
+		}
+	}
+	if len(topics) == 0 {
+		return nil, &spi.OptionError{Name: "topic", Value: true, Msg: "option 'topic' names no topic"}
+	}
+	return topics, nil
+}
+
+func parallelism(o spi.Options, name string) (int, error) {
+	n, err := o.Int(name, 0)
+	if _, set := o[name]; err == nil && set && (n < 1 || n > 1<<15) {
+		err = &spi.OptionError{Name: name, Value: true, Msg: fmt.Sprintf("option %q wants a positive number, got %q", name, o[name])}
+	}
+	return int(n), err
+}

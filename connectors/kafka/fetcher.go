@@ -1,0 +1,411 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+const (
+	// bufferBudget bounds the fetched bytes of a source that no reader has read yet. A partition with an
+	// empty queue may go over it, by one response, so that one partition that is held back (by a limit)
+	// never starves another.
+	bufferBudget = 28 << 20
+	// partialWait replaces fetch.max.wait.ms while a partition was left out of a request because its
+	// queue is full: it must not wait for the others' silence once it has room again.
+	partialWait = 5 * time.Millisecond
+	// missingFor is how long a topic may be unknown to the brokers, as it is for a moment after its
+	// creation, until it counts as deleted.
+	missingFor = 2 * time.Second
+)
+
+// fetcher reads partitions from their leaders: one goroutine a broker, with one request under way each,
+// and one goroutine that follows the leaders.
+type fetcher struct {
+	c    *cluster
+	s    *settings
+	warn func(string)
+	ctx  context.Context
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+
+	held    atomic.Int64 // bytes of responses not yet read
+	errors  atomic.Int64
+	refresh chan struct{} // has a token when leaders must be looked up
+	// discover is called by the manager every interval; nil without discovery.
+	discover func(ctx context.Context)
+	interval time.Duration
+
+	mu      sync.Mutex
+	topics  map[string]*topicRef
+	byID    map[[16]byte]*topicRef
+	parts   []*partition
+	brokers map[int32]*brokerLoop
+	missing map[string]time.Time // topics the brokers do not know at present, since when
+}
+
+// brokerLoop is the goroutine that fetches from one broker.
+type brokerLoop struct {
+	id   int32
+	wake chan struct{} // has a token when more can be fetched
+	turn int
+	// used by the loop alone
+	req    fetchRequest
+	asked  []*partition
+	failed int
+}
+
+// fetchRequest is a Fetch request; its version stays below 13 while a topic has no id.
+type fetchRequest struct {
+	kmsg.FetchRequest
+	noIDs bool
+}
+
+// MaxVersion implements kmsg.Request.
+func (r *fetchRequest) MaxVersion() int16 {
+	if r.noIDs {
+		return 12
+	}
+	return r.FetchRequest.MaxVersion()
+}
+
+func newFetcher(c *cluster, s *settings, warn func(string)) *fetcher {
+	ctx, stop := context.WithCancel(context.Background())
+	return &fetcher{
+		c: c, s: s, warn: warn, ctx: ctx, stop: stop, refresh: make(chan struct{}, 1),
+		topics: map[string]*topicRef{}, byID: map[[16]byte]*topicRef{}, brokers: map[int32]*brokerLoop{}, missing: map[string]time.Time{},
+	}
+}
+
+// add hands over partitions whose reader, fetchAt, fetchEpoch and end are set.
+func (f *fetcher) add(parts []*partition) {
+	f.mu.Lock()
+	for _, p := range parts {
+		t := p.topic
+		for len(t.parts) <= int(p.id) {
+			t.parts = append(t.parts, nil)
+		}
+		t.parts[p.id] = p
+		f.topics[t.name] = t
+		f.byID[t.id] = t
+		p.leader = -1
+		f.parts = append(f.parts, p)
+	}
+	f.mu.Unlock()
+	f.askLeaders()
+}
+
+func (f *fetcher) start() {
+	f.wg.Add(1)
+	go f.manage()
+}
+
+// close ends all goroutines and waits for them.
+func (f *fetcher) close() {
+	f.stop()
+	f.wg.Wait()
+}
+
+func (f *fetcher) askLeaders() {
+	select {
+	case f.refresh <- struct{}{}:
+	default:
+	}
+}
+
+// release takes back the memory of a chunk that was read.
+func (f *fetcher) release(p *partition, c *chunk) {
+	if c.held == nil {
+		return
+	}
+	p.done(len(c.data))
+	if c.held.refs.Add(-1) == 0 {
+		f.held.Add(-c.held.size)
+	}
+	*c = chunk{}
+	f.mu.Lock()
+	b := f.brokers[p.leader]
+	f.mu.Unlock()
+	if b != nil {
+		b.signal()
+	}
+}
+
+func (b *brokerLoop) signal() {
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run fetches from one broker until the fetcher is closed.
+func (f *fetcher) run(b *brokerLoop) {
+	defer f.wg.Done()
+	broker := f.c.cl.Broker(int(b.id))
+	for f.ctx.Err() == nil {
+		if !f.build(b) {
+			select {
+			case <-b.wake:
+			case <-f.ctx.Done():
+			}
+			continue
+		}
+		resp, err := broker.Request(f.ctx, &b.req)
+		if f.ctx.Err() != nil {
+			return
+		}
+		if err == nil {
+			err = kerr.ErrorForCode(resp.(*kmsg.FetchResponse).ErrorCode)
+		}
+		if err != nil {
+			f.failed(b, err)
+			continue
+		}
+		b.failed = 0
+		f.handle(b, resp.(*kmsg.FetchResponse))
+	}
+}
+
+// failed handles a request that got no answer: perhaps the broker is gone, and another one leads.
+func (f *fetcher) failed(b *brokerLoop, err error) {
+	f.errors.Add(1)
+	b.failed++
+	if b.failed == 3 {
+		f.warn(fmt.Sprintf("kafka broker %d of %s does not answer, trying again: %v", b.id, f.c.seeds, err))
+	}
+	f.mu.Lock()
+	for _, p := range b.asked {
+		p.inFlight, p.leader = false, -1
+	}
+	f.mu.Unlock()
+	f.askLeaders()
+	f.pause(min(time.Duration(b.failed)*50*time.Millisecond, time.Second))
+}
+
+func (f *fetcher) pause(d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-f.ctx.Done():
+	}
+}
+
+// build makes the next request, and reports false when there is nothing to ask for.
+func (f *fetcher) build(b *brokerLoop) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	full := f.held.Load() >= bufferBudget
+	partLimit := 2 * int(f.s.partitionMaxBytes)
+	b.asked = b.asked[:0]
+	partial, starving := false, false
+	b.turn++
+	for i := range f.parts {
+		// Another one comes first each time: a response may be full before the last has its turn.
+		p := f.parts[(i+b.turn)%len(f.parts)]
+		if p.leader != b.id || p.inFlight || p.fetchAt >= p.end {
+			continue
+		}
+		if n := p.bufferedBytes(); n > 0 && (full || n >= partLimit) {
+			partial = true
+			continue
+		} else if n == 0 && full {
+			starving = true
+		}
+		p.inFlight = true
+		b.asked = append(b.asked, p)
+	}
+	if len(b.asked) == 0 {
+		return false
+	}
+	r := &b.req
+	r.FetchRequest = kmsg.FetchRequest{Topics: r.Topics[:0]}
+	r.Default()
+	r.MinBytes, r.MaxBytes, r.SessionEpoch = f.s.fetchMinBytes, f.s.fetchMaxBytes, -1
+	r.MaxWaitMillis = int32(f.s.fetchMaxWait.Milliseconds())
+	if partial {
+		r.MaxWaitMillis = min(r.MaxWaitMillis, int32(partialWait.Milliseconds()))
+	}
+	if starving {
+		r.MaxBytes = min(r.MaxBytes, f.s.partitionMaxBytes)
+	}
+	if f.s.readCommitted {
+		r.IsolationLevel = 1
+	}
+	r.noIDs = false
+	// Partitions of one topic go together, as far as the order allows: topics may stand in a request twice
+	// for no broker.
+	for _, p := range b.asked {
+		rp := kmsg.NewFetchRequestTopicPartition()
+		rp.Partition, rp.CurrentLeaderEpoch, rp.FetchOffset, rp.PartitionMaxBytes = p.id, p.leaderEpoch, p.fetchAt, f.s.partitionMaxBytes
+		at := -1
+		for i := range r.Topics {
+			if r.Topics[i].Topic == p.topic.name {
+				at = i
+			}
+		}
+		if at < 0 {
+			rt := kmsg.NewFetchRequestTopic()
+			rt.Topic, rt.TopicID = p.topic.name, p.topic.id
+			r.Topics = append(r.Topics, rt)
+			at = len(r.Topics) - 1
+			r.noIDs = r.noIDs || p.topic.id == [16]byte{}
+		}
+		r.Topics[at].Partitions = append(r.Topics[at].Partitions, rp)
+	}
+	return true
+}
+
+// handle hands a response's batches to the readers.
+func (f *fetcher) handle(b *brokerLoop, resp *kmsg.FetchResponse) {
+	size, empty := 0, resp.ThrottleMillis == 0
+	for i := range resp.Topics {
+		for j := range resp.Topics[i].Partitions {
+			rp := &resp.Topics[i].Partitions[j]
+			size += len(rp.RecordBatches)
+			empty = empty && rp.ErrorCode == 0 && len(rp.RecordBatches) == 0
+		}
+	}
+	held := &response{size: int64(size)}
+	held.refs.Store(1) // handle's own, until all chunks are queued
+	f.held.Add(int64(size))
+	var out []*kmsg.FetchResponseTopicPartition // out of range, by asked
+	var outParts []*partition
+	troubled := false
+	f.mu.Lock()
+	for i := range resp.Topics {
+		rt := &resp.Topics[i]
+		t := f.topics[rt.Topic]
+		if resp.Version >= 13 {
+			t = f.byID[rt.TopicID]
+		}
+		if t == nil {
+			continue
+		}
+		for j := range rt.Partitions {
+			rp := &rt.Partitions[j]
+			if int(rp.Partition) >= len(t.parts) || t.parts[rp.Partition] == nil || !t.parts[rp.Partition].inFlight {
+				continue
+			}
+			p := t.parts[rp.Partition]
+			switch err := kerr.ErrorForCode(rp.ErrorCode); {
+			case err == nil:
+				f.accept(p, rp, held, empty)
+			case errors.Is(err, kerr.OffsetOutOfRange):
+				out, outParts = append(out, rp), append(outParts, p)
+			case retriable(err):
+				f.errors.Add(1)
+				p.leader = -1
+				troubled = true
+			default:
+				f.fail(p, fmt.Errorf("kafka %s@%d at %s: %w%s", p, p.fetchAt, f.c.seeds, err, remedy(err)))
+			}
+		}
+	}
+	for _, p := range b.asked {
+		p.inFlight = false
+	}
+	f.mu.Unlock()
+	if held.refs.Add(-1) == 0 {
+		f.held.Add(-held.size)
+	}
+	for _, p := range outParts {
+		f.outOfRange(p)
+	}
+	if troubled {
+		f.askLeaders()
+		f.pause(20 * time.Millisecond)
+	}
+}
+
+// accept queues what a response has for p. The caller holds mu.
+func (f *fetcher) accept(p *partition, rp *kmsg.FetchResponseTopicPartition, held *response, allEmpty bool) {
+	stable := rp.HighWatermark
+	if f.s.readCommitted && rp.LastStableOffset >= 0 {
+		stable = rp.LastStableOffset
+	}
+	p.logEnd.Store(stable)
+	if len(rp.RecordBatches) == 0 {
+		// The log goes on behind fetchAt and the broker, with nothing else to send, sends nothing: compaction
+		// has removed all of it. Twice, because the end may have moved just before the answer was made.
+		if p.emptyRuns++; allEmpty && stable > p.fetchAt && p.emptyRuns >= 2 {
+			p.fetchAt, p.emptyRuns = stable, 0
+			p.put(chunk{next: stable})
+		}
+		return
+	}
+	p.emptyRuns = 0
+	data, next, epoch, err := wholeBatches(rp.RecordBatches, p.fetchAt)
+	if err != nil {
+		f.fail(p, fmt.Errorf("kafka %s@%d: %w", p, p.fetchAt, err))
+		return
+	}
+	if next == p.fetchAt {
+		return
+	}
+	if f.s.readCommitted && len(rp.AbortedTransactions) > 1 {
+		a := rp.AbortedTransactions
+		sort.SliceStable(a, func(i, j int) bool { return a[i].FirstOffset < a[j].FirstOffset })
+	}
+	c := chunk{data: data, next: next, held: held}
+	if f.s.readCommitted {
+		c.aborted = rp.AbortedTransactions
+	}
+	held.refs.Add(1)
+	p.fetchAt, p.fetchEpoch = next, epoch
+	p.put(c)
+}
+
+// fail ends p with an error, behind what is queued already. The caller holds mu.
+func (f *fetcher) fail(p *partition, err error) {
+	p.fetchAt = noEnd // nothing more is fetched
+	p.put(chunk{err: err})
+}
+
+// outOfRange ends p with an error that says which offsets there are.
+func (f *fetcher) outOfRange(p *partition) {
+	first, last := int64(-1), int64(-1)
+	if s, err := f.c.listOffsets(f.ctx, []*partition{p}, listEarliest, false); err == nil {
+		first = s[p].offset
+	}
+	if e, err := f.c.listOffsets(f.ctx, []*partition{p}, listLatest, false); err == nil {
+		last = e[p].offset
+	}
+	if f.ctx.Err() != nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.fail(p, rangeError(p.topic.name, p.id, p.fetchAt, first, last))
+}
+
+// rangeError says that an offset to read is not in the log.
+func rangeError(topic string, id int32, at, first, last int64) error {
+	what := "the log was cut back or the topic replaced"
+	if at < first {
+		what = fmt.Sprintf("retention has removed %d offsets that were not read yet", first-at)
+	}
+	return fmt.Errorf("kafka %s/%d@%d: offset out of range, the partition holds %d to %d: %s; nothing is skipped in silence: start from another position (a new state directory, or 'scan.startup.mode'), and give the topic a longer retention", topic, id, at, first, last, what)
+}
+
+// retriable reports whether another leader or another moment may help.
+func retriable(err error) bool {
+	return kerr.IsRetriable(err) || errors.Is(err, kerr.InconsistentTopicID) || errors.Is(err, kerr.UnknownTopicID) || errors.Is(err, kerr.UnknownTopicOrPartition)
+}
+
+func remedy(err error) string {
+	switch {
+	case errors.Is(err, kerr.TopicAuthorizationFailed):
+		return "; grant READ on the topic to the user"
+	case errors.Is(err, kerr.ClusterAuthorizationFailed), errors.Is(err, kerr.SaslAuthenticationFailed):
+		return "; check the credentials"
+	}
+	return ""
+}

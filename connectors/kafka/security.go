@@ -1,0 +1,276 @@
+package kafka
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl"
+	"github.com/twmb/franz-go/pkg/sasl/oauth"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
+)
+
+// security is what the security.*, sasl.* and ssl.* properties say.
+type security struct {
+	protocol  string // PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL
+	mechanism string
+	jaas      map[string]string
+
+	noHostname                             bool
+	minVersion, maxVersion                 uint16
+	trustFile, trustCerts                  string
+	trustType, keyType                     string
+	keyFile, keyChain, keyPEM, keyPassword string
+}
+
+var securityProperties = map[string]property{
+	"security.protocol": {set: func(s *settings, v string) (err error) {
+		s.security.protocol, err = oneOf(v, "PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+		return err
+	}},
+	"sasl.mechanism": {set: func(s *settings, v string) (err error) {
+		if strings.EqualFold(v, "GSSAPI") {
+			return errors.New("cannot be GSSAPI: Kerberos is not available in this version; use PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER")
+		}
+		s.security.mechanism, err = oneOf(v, "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
+		return err
+	}},
+	"sasl.jaas.config": {set: func(s *settings, v string) (err error) { s.security.jaas, err = parseJAAS(v); return err }},
+
+	"ssl.endpoint.identification.algorithm": {set: func(s *settings, v string) error {
+		switch strings.ToLower(v) {
+		case "https":
+		case "":
+			s.security.noHostname = true
+		default:
+			return fmt.Errorf("wants https or the empty string, got %q", v)
+		}
+		return nil
+	}},
+	"ssl.protocol":                     {set: func(_ *settings, v string) error { _, err := oneOf(v, "TLS", "TLSv1.2", "TLSv1.3"); return err }},
+	"ssl.enabled.protocols":            {set: setTLSVersions},
+	"ssl.truststore.type":              {set: func(s *settings, v string) error { return setStoreType(&s.security.trustType, v) }},
+	"ssl.truststore.location":          {set: text(func(s *settings) *string { return &s.security.trustFile })},
+	"ssl.truststore.certificates":      {set: text(func(s *settings) *string { return &s.security.trustCerts })},
+	"ssl.truststore.password":          {note: "is ignored: PEM trust stores have no password"},
+	"ssl.keystore.type":                {set: func(s *settings, v string) error { return setStoreType(&s.security.keyType, v) }},
+	"ssl.keystore.location":            {set: text(func(s *settings) *string { return &s.security.keyFile })},
+	"ssl.keystore.certificate.chain":   {set: text(func(s *settings) *string { return &s.security.keyChain })},
+	"ssl.keystore.key":                 {set: text(func(s *settings) *string { return &s.security.keyPEM })},
+	"ssl.keystore.password":            {note: "is ignored: PEM key stores have no password"},
+	"ssl.key.password":                 {refuse: "is not available in this version: give the key unencrypted (openssl pkcs8 -in key.pem -out plain.pem)"},
+	"ssl.provider":                     {note: noteJava},
+	"ssl.keymanager.algorithm":         {note: noteJava},
+	"ssl.trustmanager.algorithm":       {note: noteJava},
+	"ssl.secure.random.implementation": {note: noteJava},
+	"sasl.kerberos.service.name":       {refuse: "is not available in this version: Kerberos is not supported"},
+}
+
+func text(field func(*settings) *string) func(*settings, string) error {
+	return func(s *settings, v string) error { *field(s) = v; return nil }
+}
+
+func setStoreType(field *string, v string) error {
+	if !strings.EqualFold(v, "PEM") {
+		return fmt.Errorf("wants PEM, got %q; convert a Java store with: keytool -importkeystore … -deststoretype PKCS12, then openssl pkcs12 -in … -out store.pem -nodes", v)
+	}
+	*field = "PEM"
+	return nil
+}
+
+func setTLSVersions(s *settings, v string) error {
+	s.security.minVersion, s.security.maxVersion = tls.VersionTLS13, tls.VersionTLS12
+	for _, p := range strings.Split(v, ",") {
+		p, err := oneOf(strings.TrimSpace(p), "TLSv1.2", "TLSv1.3")
+		if err != nil {
+			return err
+		}
+		version := uint16(tls.VersionTLS13)
+		if p == "TLSv1.2" {
+			version = tls.VersionTLS12
+		}
+		s.security.minVersion = min(s.security.minVersion, version)
+		s.security.maxVersion = max(s.security.maxVersion, version)
+	}
+	return nil
+}
+
+// parseJAAS reads `class required name="value" …;` and returns the values by name, with the class's last
+// part under "".
+func parseJAAS(v string) (map[string]string, error) {
+	bad := func(what string) error {
+		return fmt.Errorf("cannot be read: %s; it looks like: org.apache.kafka.common.security.plain.PlainLoginModule required username=\"…\" password=\"…\";", what)
+	}
+	rest := strings.TrimSpace(v)
+	class, rest, ok := strings.Cut(rest, " ")
+	if !ok {
+		return nil, bad("a login module and a control flag are expected")
+	}
+	flag, rest, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	if !strings.EqualFold(flag, "required") {
+		return nil, bad("the control flag must be 'required'")
+	}
+	out := map[string]string{"": class[strings.LastIndexByte(class, '.')+1:]}
+	for rest = strings.TrimSpace(rest); rest != "" && rest != ";"; rest = strings.TrimSpace(rest) {
+		name, after, ok := strings.Cut(rest, "=")
+		if !ok {
+			return nil, bad("an option without '='")
+		}
+		after = strings.TrimSpace(after)
+		var value strings.Builder
+		i := 0
+		if after != "" && (after[0] == '"' || after[0] == '\'') {
+			quote := after[0]
+			for i = 1; i < len(after) && after[i] != quote; i++ {
+				if after[i] == '\\' && i+1 < len(after) {
+					i++
+				}
+				value.WriteByte(after[i])
+			}
+			if i == len(after) {
+				return nil, bad("a quote is not closed")
+			}
+			i++
+		} else {
+			for ; i < len(after) && after[i] != ' ' && after[i] != ';'; i++ {
+				value.WriteByte(after[i])
+			}
+		}
+		out[strings.TrimSpace(name)] = value.String()
+		rest = after[i:]
+	}
+	if rest == "" {
+		return nil, bad("the closing ';' is missing")
+	}
+	return out, nil
+}
+
+func (s *security) usesSASL() bool { return strings.HasPrefix(s.protocol, "SASL_") }
+func (s *security) usesTLS() bool  { return strings.HasSuffix(s.protocol, "SSL") }
+
+// check finds what is missing or contradicts itself.
+func (s *security) check() error {
+	blame := func(name, msg string) error {
+		return &spi.OptionError{Name: propertyPrefix + name, Msg: fmt.Sprintf("option %q: %s", propertyPrefix+name, msg)}
+	}
+	if !s.usesSASL() {
+		if s.mechanism != "" {
+			return blame("sasl.mechanism", "has no effect without 'properties.security.protocol' = 'SASL_SSL' or 'SASL_PLAINTEXT'")
+		}
+		return nil
+	}
+	if s.mechanism == "" {
+		return blame("sasl.mechanism", "is missing; with SASL_* say PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER (Java's default, GSSAPI, is not available)")
+	}
+	if s.jaas == nil {
+		return blame("sasl.jaas.config", "is missing; it carries the credentials")
+	}
+	if s.mechanism == "OAUTHBEARER" {
+		if s.jaas["token"] == "" {
+			return blame("sasl.jaas.config", `has no token="…", the only form of OAUTHBEARER available in this version`)
+		}
+		return nil
+	}
+	for _, need := range []string{"username", "password"} {
+		if _, ok := s.jaas[need]; !ok {
+			return blame("sasl.jaas.config", "has no "+need)
+		}
+	}
+	return nil
+}
+
+func (s *security) options() ([]kgo.Opt, error) {
+	var opts []kgo.Opt
+	if s.usesSASL() {
+		opts = append(opts, kgo.SASL(s.mechanismOf()))
+	}
+	if s.usesTLS() {
+		c, err := s.tlsConfig()
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, kgo.DialTLSConfig(c))
+	}
+	return opts, nil
+}
+
+func (s *security) mechanismOf() sasl.Mechanism {
+	user, pass := s.jaas["username"], s.jaas["password"]
+	switch s.mechanism {
+	case "PLAIN":
+		return plain.Auth{User: user, Pass: pass}.AsMechanism()
+	case "SCRAM-SHA-256":
+		return scram.Auth{User: user, Pass: pass, IsToken: s.jaas["tokenauth"] == "true"}.AsSha256Mechanism()
+	case "SCRAM-SHA-512":
+		return scram.Auth{User: user, Pass: pass, IsToken: s.jaas["tokenauth"] == "true"}.AsSha512Mechanism()
+	}
+	return oauth.Oauth(func(context.Context) (oauth.Auth, error) { return oauth.Auth{Token: s.jaas["token"]}, nil })
+}
+
+func (s *security) tlsConfig() (*tls.Config, error) {
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	if s.minVersion != 0 {
+		c.MinVersion, c.MaxVersion = s.minVersion, s.maxVersion
+	}
+	trust, err := pemOf("ssl.truststore.location", s.trustFile, s.trustCerts)
+	if err != nil {
+		return nil, err
+	}
+	if trust != nil {
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(trust) {
+			return nil, &spi.OptionError{Name: propertyPrefix + "ssl.truststore.location", Value: true, Msg: "the trust store holds no PEM certificate; Java's JKS and PKCS12 stores must be converted to PEM"}
+		}
+	}
+	if s.noHostname {
+		// The chain is still verified, only the name is not: that is what Java does with an empty algorithm.
+		c.InsecureSkipVerify = true
+		roots := c.RootCAs
+		c.VerifyConnection = func(st tls.ConnectionState) error {
+			o := x509.VerifyOptions{Roots: roots, Intermediates: x509.NewCertPool()}
+			for _, i := range st.PeerCertificates[1:] {
+				o.Intermediates.AddCert(i)
+			}
+			_, err := st.PeerCertificates[0].Verify(o)
+			return err
+		}
+	}
+	store, err := pemOf("ssl.keystore.location", s.keyFile, s.keyChain+"\n"+s.keyPEM)
+	if err != nil {
+		return nil, err
+	}
+	if store != nil {
+		cert, err := tls.X509KeyPair(store, store)
+		if err != nil {
+			return nil, &spi.OptionError{Name: propertyPrefix + "ssl.keystore.location", Value: true, Msg: fmt.Sprintf("the key store must hold an unencrypted private key and its certificates in PEM: %v", err)}
+		}
+		c.Certificates = []tls.Certificate{cert}
+	}
+	return c, nil
+}
+
+// pemOf is the PEM text of a store: a file's, or the inline one.
+func pemOf(name, file, inline string) ([]byte, error) {
+	if file == "" {
+		if strings.TrimSpace(inline) == "" {
+			return nil, nil
+		}
+		return []byte(inline), nil
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, &spi.OptionError{Name: propertyPrefix + name, Value: true, Msg: fmt.Sprintf("option %q: %v", propertyPrefix+name, err)}
+	}
+	if block, _ := pem.Decode(b); block == nil {
+		return nil, &spi.OptionError{Name: propertyPrefix + name, Value: true, Msg: fmt.Sprintf("option %q: %s is not PEM; Java's JKS and PKCS12 stores must be converted", propertyPrefix+name, file)}
+	}
+	return b, nil
+}
