@@ -22,8 +22,8 @@ func TestThroughputOnKafka(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := got.kafka.facts
-	if got.kafka.changes != f.want.Rows || f.want.Rows == 0 {
-		t.Errorf("%d changes went out, the join has %d rows", got.kafka.changes, f.want.Rows)
+	if got.kafka.said.ChangesOut != f.want.Rows || f.want.Rows == 0 {
+		t.Errorf("%d changes went out, the join has %d rows", got.kafka.said.ChangesOut, f.want.Rows)
 	}
 	for name, m := range map[string]timed{"blackhole": got.blackhole, "kafka": got.kafka} {
 		if m.elapsed <= 0 || m.fastest > m.elapsed || m.elapsed > m.slowest || m.rate() <= 0 {
@@ -43,10 +43,11 @@ func TestThroughputOnKafka(t *testing.T) {
 }
 
 func TestAWrongResultIsAnError(t *testing.T) {
-	b := newStandInBench(t, "wrong")
+	b := newStandInBench(t, "altered")
 	if _, err := b.timeKafka(t.Context(), tiny(), trusted); err == nil || !strings.Contains(err.Error(), "is wrong") {
-		t.Errorf("a row is missing from the output: err = %v", err)
+		t.Errorf("a row of the output is altered: err = %v", err)
 	}
+	b = newStandInBench(t, "missing")
 	if _, err := b.timeBlackhole(t.Context(), tiny(), trusted); err == nil || !strings.Contains(err.Error(), "cannot leave") {
 		t.Errorf("a change is missing from the summary: err = %v", err)
 	}

@@ -11,7 +11,7 @@ import (
 func TestWriteIntoReplacesWhatWasMeasured(t *testing.T) {
 	doc := filepath.Join(t.TempDir(), "docs", "performance.md")
 	first := &report{start: &startup{90 * time.Millisecond, 120 * time.Millisecond}, memory: &memory{
-		small: timed{peak: 1e8, facts: facts{liveRows: 10}}, large: timed{peak: 2e8, facts: facts{liveRows: 20}},
+		small: timed{peak: 1e8, facts: facts{liveRows: 10}}, large: timed{peak: 2e8, facts: facts{liveRows: 20}, said: summary{StateRows: 21}},
 	}}
 	if err := first.writeInto(doc); err != nil {
 		t.Fatal(err)
@@ -25,7 +25,7 @@ func TestWriteIntoReplacesWhatWasMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := read(t, doc)
-	for _, want := range []string{"# Performance\n", "By hand.", "80 ms, slowest 110 ms", "| 20 | 200 MB |", "adds 10000000 bytes"} {
+	for _, want := range []string{"# Performance\n", "By hand.", "80 ms, slowest 110 ms", "| 20 | 21 | 1 | 0 MB | 200 MB |", "adds 10000000 bytes"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}

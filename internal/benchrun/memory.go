@@ -11,9 +11,16 @@ type memory struct {
 	small, large timed
 }
 
-// perRow is how many bytes a live row of the inputs adds.
-func (m *memory) perRow() float64 {
-	return float64(m.large.peak-m.small.peak) / float64(m.large.facts.liveRows-m.small.facts.liveRows)
+// perRow is how many bytes a live row of the inputs adds to the process.
+func (m *memory) perRow() float64 { return m.slope(func(t timed) int64 { return t.peak }) }
+
+// statePerRow is how many bytes a live row of the inputs adds to the state.
+func (m *memory) statePerRow() float64 {
+	return m.slope(func(t timed) int64 { return t.said.StateBytes })
+}
+
+func (m *memory) slope(bytes func(timed) int64) float64 {
+	return float64(bytes(m.large)-bytes(m.small)) / float64(m.large.facts.liveRows-m.small.facts.liveRows)
 }
 
 func (b *bench) measureMemory(ctx context.Context, large cdcbench.Size) (*memory, error) {

@@ -95,9 +95,13 @@ func (b *bench) args(q query, stateDir string) ([]string, error) {
 	if err := os.WriteFile(file, []byte(q.text()), 0o644); err != nil {
 		return nil, err
 	}
-	args := []string{"run", "--parallelism", fmt.Sprint(b.parallelism), "--set-var", "KAFKA_BROKERS=" + b.addr}
+	args := []string{"run", "--parallelism", fmt.Sprint(b.parallelism), "--set-var", "KAFKA_BROKERS=" + b.addr,
+		"--summary-json", b.summaryFile()}
 	if stateDir != "" {
 		args = append(args, "--state-dir", stateDir)
 	}
 	return append(args, file), nil
 }
+
+// summaryFile is where a run that args describe leaves its summary.
+func (b *bench) summaryFile() string { return filepath.Join(b.dir, "summary.json") }

@@ -77,7 +77,7 @@ func (r *report) throughputSection() string {
 
 func timedRow(job string, t trust, m timed) string {
 	return fmt.Sprintf("| %s | %s | %s | %.2f s, %.2f–%.2f | %s | %s |\n", job, strings.TrimSuffix(t.String(), " source"),
-		group(int64(m.rate())), m.elapsed.Seconds(), m.fastest.Seconds(), m.slowest.Seconds(), megabytes(m.peak), group(m.changes))
+		group(int64(m.rate())), m.elapsed.Seconds(), m.fastest.Seconds(), m.slowest.Seconds(), megabytes(m.peak), group(m.said.ChangesOut))
 }
 
 func (r *report) latencySection() string {
@@ -110,11 +110,12 @@ func (r *report) startSection() string {
 
 func (r *report) memorySection() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Kafka → join → blackhole, state in memory. %s\n\n| workload | live rows | peak RSS |\n|---|---|---|\n", r.machine)
+	fmt.Fprintf(&b, "Kafka → join → blackhole, state in memory. %s\n\n| workload | live rows of the inputs | rows in the state at the end | for rows that are gone | state | peak RSS |\n|---|---|---|---|---|---|\n", r.machine)
 	for _, t := range []timed{r.memory.small, r.memory.large} {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", t.facts.size.Name, group(t.facts.liveRows), megabytes(t.peak))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", t.facts.size.Name, group(t.facts.liveRows), group(t.said.StateRows),
+			group(t.said.StateRows-t.facts.liveRows), megabytes(t.said.StateBytes), megabytes(t.peak))
 	}
-	fmt.Fprintf(&b, "\nEach live row of the inputs adds %.0f bytes to the process.\n", r.memory.perRow())
+	fmt.Fprintf(&b, "\nEach live row of the inputs adds %.0f bytes to the process, %.0f of them state.\n", r.memory.perRow(), r.memory.statePerRow())
 	return b.String()
 }
 

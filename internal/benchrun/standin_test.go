@@ -48,8 +48,11 @@ func runStandIn(args []string, mode string) error {
 	for _, m := range topicOption.FindAllStringSubmatch(string(text), -1) {
 		topics = append(topics, m[1])
 	}
-	j := &naiveJoin{users: map[int]inputRow{}, domains: map[int]inputRow{}, wrong: mode == "wrong"}
-	for _, a := range args {
+	j := &naiveJoin{users: map[int]inputRow{}, domains: map[int]inputRow{}, mode: mode}
+	for i, a := range args {
+		if a == "--summary-json" {
+			j.summary = args[i+1]
+		}
 		if v, ok := strings.CutPrefix(a, "KAFKA_BROKERS="); ok {
 			j.addr = v
 		}
@@ -69,8 +72,8 @@ func runStandIn(args []string, mode string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "%d records in, %d records out\n", j.in, j.out)
-	return j.client.Flush(context.Background())
+	said := fmt.Sprintf(`{"records_in":%d,"changes_out":%d,"state_rows":%d,"state_bytes":0}`, j.in, j.out, len(j.users)+len(j.domains))
+	return errors.Join(j.client.Flush(context.Background()), os.WriteFile(j.summary, []byte(said), 0o644))
 }
 
 // naiveJoin recomputes what a change touches by a scan.
@@ -78,7 +81,8 @@ type naiveJoin struct {
 	addr    string
 	client  *kgo.Client
 	output  string // empty for none
-	wrong   bool   // leaves out a row
+	summary string // the file for it
+	mode    string // right; or missing, altered: what happens to one row
 	users   map[int]inputRow
 	domains map[int]inputRow
 	in, out int64
@@ -104,9 +108,13 @@ func (j *naiveJoin) runBounded(topics []string) error {
 	}
 	for _, d := range j.domains {
 		if u, ok := j.users[d.UserID]; ok {
-			if j.wrong {
-				j.wrong = false
+			switch j.mode {
+			case "missing":
+				j.mode = "right"
 				continue
+			case "altered":
+				j.mode = "right"
+				u.LastName = "Nobody"
 			}
 			j.emit("null", joined(u, d))
 		}

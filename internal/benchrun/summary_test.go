@@ -1,42 +1,47 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/sluicesql/sluice/internal/cdcbench"
 )
 
-func TestParseSummary(t *testing.T) {
-	for _, text := range []string{
-		"5,099 records in, 2,986 records out in 7.1 s\n",
-		"progress: 12 records in, 5 records out\nrecords in: 5099\nrecords out: 2986\n",
-		"done: in 5_099, out 2_986", // not one of the forms
-		"5099 in · 2986 out · 7.1 s · 700k/s",
-	} {
-		got, err := parseSummary(text)
-		if text[:4] == "done" {
-			if err == nil {
-				t.Errorf("%q was taken for %+v", text, got)
-			}
-			continue
-		}
-		if err != nil || got != (summary{5099, 2986}) {
-			t.Errorf("%q: %+v, %v", text, got, err)
-		}
+func TestReadSummary(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "summary.json")
+	text := `{"outcome":"done","records_in":5099701,"changes_out":7000001,"state_rows":4012000,"state_bytes":398000000,"epochs":12}` + "\n"
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := readSummary(file); err != nil || got != (summary{5_099_701, 7_000_001, 4_012_000, 398_000_000}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if err := os.WriteFile(file, []byte("sluice: done"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := readSummary(file); err == nil {
+		t.Errorf("not JSON, but taken for %+v", got)
+	}
+	if _, err := readSummary(file + ".missing"); err == nil {
+		t.Error("no file, no error")
 	}
 }
 
 func TestSummaryCheck(t *testing.T) {
 	f := facts{counts: cdcbench.Counts{UserEnvelopes: 40, DomainEnvelopes: 50, Tombstones: 10}, want: cdcbench.Result{Rows: 30}}
-	for s, ok := range map[summary]bool{
-		{100, 30}: true,
-		{100, 36}: true,
-		{100, 31}: false, // no adding and taking away leaves 30
-		{100, 28}: false,
-		{99, 30}:  false,
+	for _, c := range []struct {
+		in, out int64
+		ok      bool
+	}{
+		{100, 30, true},
+		{100, 36, true},
+		{100, 31, false}, // no adding and taking away leaves 30
+		{100, 28, false},
+		{99, 30, false},
 	} {
-		if err := s.check(f); (err == nil) != ok {
-			t.Errorf("%+v: %v", s, err)
+		if err := (summary{RecordsIn: c.in, ChangesOut: c.out}).check(f); (err == nil) != c.ok {
+			t.Errorf("%d in, %d out: %v", c.in, c.out, err)
 		}
 	}
 }

@@ -18,8 +18,8 @@ type timed struct {
 	elapsed time.Duration // the median
 	fastest time.Duration
 	slowest time.Duration
-	peak    int64 // resident bytes, of the run that took most
-	changes int64 // that went out in the last run
+	peak    int64   // resident bytes, of the run that took most
+	said    summary // of the last run
 }
 
 // rate is envelopes a second.
@@ -53,16 +53,8 @@ func (b *bench) timeBlackhole(ctx context.Context, size cdcbench.Size, t trust) 
 	if err != nil {
 		return timed{}, err
 	}
-	return b.repeat(f, "blackhole, "+t.String(), func() (finished, int64, error) {
-		run, err := b.runChild(ctx, args...)
-		if err != nil {
-			return run, 0, err
-		}
-		s, err := parseSummary(run.stderr)
-		if err == nil {
-			err = s.check(f)
-		}
-		return run, s.out, err
+	return b.repeat(f, "blackhole, "+t.String(), func() (finished, summary, error) {
+		return b.runJob(ctx, f, args)
 	})
 }
 
@@ -79,35 +71,54 @@ func (b *bench) timeKafka(ctx context.Context, size cdcbench.Size, t trust) (tim
 	if err != nil {
 		return timed{}, err
 	}
-	return b.repeat(f, "kafka, "+t.String(), func() (finished, int64, error) {
+	return b.repeat(f, "kafka, "+t.String(), func() (finished, summary, error) {
 		if err := firstError(os.RemoveAll(state), realkafka.RecreateTopic(ctx, b.addr, output, cdcbench.Partitions)); err != nil {
-			return finished{}, 0, err
+			return finished{}, summary{}, err
 		}
 		b.settle()
-		run, err := b.runChild(ctx, args...)
+		run, s, err := b.runJob(ctx, f, args)
 		if err != nil {
-			return run, 0, err
+			return run, s, err
 		}
 		records, err := cdcbench.Verify(ctx, b.addr, output, cdcbench.Retract, f.want)
-		return run, records, err
+		if err == nil && records != s.ChangesOut {
+			err = fmt.Errorf("topic %s holds %d records, but sluice counted %d changes", output, records, s.ChangesOut)
+		}
+		return run, s, err
 	})
 }
 
-// repeat runs a job b.runs times. run returns how the process went and how many
-// changes went out.
-func (b *bench) repeat(f facts, name string, run func() (finished, int64, error)) (timed, error) {
+// runJob runs a bounded job and checks its summary.
+func (b *bench) runJob(ctx context.Context, f facts, args []string) (finished, summary, error) {
+	if err := os.RemoveAll(b.summaryFile()); err != nil {
+		return finished{}, summary{}, err
+	}
+	run, err := b.runChild(ctx, args...)
+	if err != nil {
+		return run, summary{}, err
+	}
+	s, err := readSummary(b.summaryFile())
+	if err == nil {
+		err = s.check(f)
+	}
+	return run, s, err
+}
+
+// repeat runs a job b.runs times. run returns how the process went and what it
+// said of itself.
+func (b *bench) repeat(f facts, name string, run func() (finished, summary, error)) (timed, error) {
 	t := timed{facts: f}
 	var times []time.Duration
 	for i := range b.runs {
-		one, changes, err := run()
+		one, said, err := run()
 		if err != nil {
 			return timed{}, fmt.Errorf("workload %s into %s: %w", f.size.Name, name, err)
 		}
 		times = append(times, one.elapsed)
 		t.peak = max(t.peak, one.peak)
-		t.changes = changes
+		t.said = said
 		b.log("%s into %s, run %d: %.2f s, %.0f envelopes/s, %d MB, %d changes out", f.size.Name, name, i+1,
-			one.elapsed.Seconds(), float64(f.counts.Envelopes())/one.elapsed.Seconds(), one.peak/1_000_000, changes)
+			one.elapsed.Seconds(), float64(f.counts.Envelopes())/one.elapsed.Seconds(), one.peak/1_000_000, said.ChangesOut)
 	}
 	slices.Sort(times)
 	t.elapsed, t.fastest, t.slowest = median(times), times[0], times[len(times)-1]

@@ -32,7 +32,7 @@ type room struct {
 // rooms is the table of docs/architecture.md: imports point downward only.
 var rooms = slices.Concat(
 	[]room{
-		{folder: "cmd", may: []string{"runtime", "planner", "connectors", "engine", "sql"}, others: []string{"*"}},
+		{folder: "cmd", may: []string{"runtime", "planner", "connectors", "engine", "sql", "internal/embed"}, others: []string{"*"}},
 		{folder: "runtime", may: []string{"planner", "connectors", "engine"}, others: []string{"*"}},
 		// Values in a plan are packed rows, so the planner knows the data plane too.
 		{folder: "planner", may: append([]string{"sql", "engine/expr", "connectors/spi"}, dataPlane...)},
@@ -42,8 +42,9 @@ var rooms = slices.Concat(
 		{folder: "engine/state", may: []string{"engine"}, others: []string{"github.com/cockroachdb/pebble/v2", "golang.org/x/sys"}},
 		{folder: "sql", may: []string{"sql"}},
 		{folder: "sql/parser", may: []string{"sql"}, others: []string{"github.com/xwb1989/sqlparser"}},
-		// Tools that look at the product from outside.
-		{folder: "internal", others: []string{"*"}},
+		// What tests and benchmarks need, which no room above imports but in its
+		// tests; and embed, the broker of sluice run --embed.
+		{folder: "internal", may: []string{"runtime", "planner", "connectors", "engine", "sql"}, others: []string{"*"}},
 		{folder: "examples", may: []string{"cmd", "internal", "runtime"}, others: []string{"*"}},
 	},
 	dataPlaneRooms(),
