@@ -39,7 +39,7 @@ var rooms = slices.Concat(
 		{folder: "connectors", may: append([]string{"connectors"}, dataPlane...), others: []string{"*"}},
 		{folder: "connectors/spi", may: dataPlane},
 		{folder: "engine", may: []string{"engine"}},
-		{folder: "engine/state", may: []string{"engine"}, others: []string{"github.com/cockroachdb/pebble/v2", "golang.org/x/sys"}},
+		{folder: "engine/state", may: []string{"engine"}, others: []string{"github.com/cockroachdb", "golang.org/x/sys"}},
 		{folder: "sql", may: []string{"sql"}},
 		{folder: "sql/parser", may: []string{"sql"}, others: []string{"github.com/xwb1989/sqlparser"}},
 		// What tests and benchmarks need, which no room above imports but in its
