@@ -155,6 +155,7 @@ func (p *parser) window() *ast.Window {
 	w := &ast.Window{Pos: p.pos()}
 	p.open()
 	if p.cur().isName() && !p.isOneOf("PARTITION", "ROWS", "RANGE", "GROUPS") {
+		p.lastAlias = p.i
 		w.Ref = p.ident("a window's name")
 	}
 	if p.acceptWords("PARTITION", "BY") {

@@ -139,7 +139,7 @@ func (p *parser) typeArgs(tok *token, args func()) {
 
 // closeType wants the > of a type.
 func (p *parser) closeType(tok *token) {
-	if !p.is(">") && (p.cur().kind == tEOF || p.is(";")) {
+	if p.atEnd() || p.is(")") {
 		p.failTok(tok, `end it with ">"`, "the type %s<… is never closed", tok.kw)
 	}
 	p.expect(">")

@@ -44,20 +44,30 @@ func (p *parser) unexpected(expected string, words ...string) {
 		p.failTok(t, "hints stand right after SELECT or after a table's name", "a hint is not possible here")
 	case t.kind == tWord && reserved[t.kw] && expectsName(expected):
 		hint = "it is a reserved word; to use it as a name, write `" + t.text + "`"
+	case t.kind == tWord && reserved[t.kw] && expected == "an expression" && p.usedAsName():
+		hint = "it is a reserved word; to use it as a name, write `" + t.text + "`"
 	case t.kind == tWord && reserved[t.kw] && p.i > 0 && p.toks[p.i-1].isOp(","):
 		hint = "remove the comma before it, or write `" + t.text + "` if it is a name"
 	}
-	if t.kind == tOp {
-		if h, ok := foreignSigns[t.text]; ok {
-			p.failTok(t, h, "the operator %s is not supported", t.text)
-		}
+	if h, ok := foreignSigns[t.text]; ok && t.kind == tOp {
+		p.failTok(t, h, "the operator %s is not supported", t.text)
+	}
+	if what, ok := outsideSigns[t.text]; ok && t.kind == tOp {
+		p.failTok(t, "write ${NAME} to take a value from outside", "%s are not supported", what)
 	}
 	p.failTok(t, hint, "expected %s, found %s", expected, t.describe())
 }
 
 // expectsName reports whether an expectation asks for a name.
 func expectsName(expected string) bool {
-	return strings.Contains(expected, "name") || strings.Contains(expected, "alias")
+	return strings.Contains(expected, "name") || expected == "an alias" || expected == "a table"
+}
+
+// usedAsName reports whether what follows the current word could follow a
+// column, so that the word was probably meant as one.
+func (p *parser) usedAsName() bool {
+	next := p.at(1)
+	return next.kw == "FROM" || next.kw == "AS" || next.kind == tOp && next.text != "(" && next.text != "*" && next.text != ";"
 }
 
 // misspelt looks at the token before the current one: in FORM t the parser
@@ -91,10 +101,11 @@ var foreignSigns = map[string]string{
 	"|":   "write || to join strings",
 	"^":   "write POWER(a, b)",
 	"~":   "write REGEXP(string, pattern)",
-	":":   "parameters are not supported; write ${NAME} to take a value from outside",
-	"?":   "parameters are not supported; write ${NAME} to take a value from outside",
-	"@":   "variables are not supported; write ${NAME} to take a value from outside",
-	"@@":  "variables are not supported; write ${NAME} to take a value from outside",
+}
+
+// outsideSigns start what takes its value from outside of the text.
+var outsideSigns = map[string]string{
+	":": "parameters", "?": "parameters", "@": "variables", "@@": "variables",
 }
 
 // enter goes one level deeper, and leave comes back; see MaxNesting and

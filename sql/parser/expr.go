@@ -93,6 +93,10 @@ func (p *parser) predicate(left ast.Expr, key string, min int) (ast.Expr, bool) 
 		if t.kw == "AT" && p.isAt(at+1, "TIME") {
 			p.failTok(t, "write CONVERT_TZ(…) or CAST to TIMESTAMP_LTZ", "AT TIME ZONE is not supported")
 		}
+		if at == 1 {
+			p.next()
+			p.unexpected("BETWEEN, IN, LIKE or SIMILAR TO after NOT", "BETWEEN", "IN", "LIKE", "SIMILAR")
+		}
 		return nil, false
 	}
 	pos := p.pos()

@@ -54,5 +54,5 @@ var foreignStatements = map[string]string{
 var clauseWords = []string{
 	"FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "JOIN", "LEFT", "RIGHT",
 	"FULL", "INNER", "CROSS", "NATURAL", "UNION", "INTERSECT", "EXCEPT", "QUALIFY", "WINDOW",
-	"WITH", "USING", "BETWEEN", "LIKE", "COMMENT", "METADATA", "VIRTUAL", "SELECT", "VALUES",
+	"WITH", "USING", "PARTITION", "BETWEEN", "LIKE", "COMMENT", "METADATA", "VIRTUAL", "SELECT", "VALUES",
 }

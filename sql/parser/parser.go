@@ -109,15 +109,7 @@ func (p *parser) endOfStatement(start int) {
 // its semicolon, or in a statement set to the one after its END, so that the
 // inserts of a broken set aren't read as statements of their own.
 func (p *parser) recoverFrom(start int) {
-	set := p.toks[start].kw == "EXECUTE" || p.toks[start].kw == "BEGIN"
-	for p.i = start + 1; p.cur().kind != tEOF; p.i++ {
-		if !p.cur().isOp(";") {
-			continue
-		}
-		if !set || p.toks[p.i-1].kw == "END" && (p.toks[p.i-2].isOp(";") || p.toks[p.i-2].kw == "BEGIN") {
-			return
-		}
-	}
+	p.i = statementEnd(p.toks, start)
 }
 
 func (p *parser) cur() *token { return &p.toks[p.i] }

@@ -114,7 +114,7 @@ func (p *parser) word(t *token) ast.Expr {
 		p.failTok(t, "strings are Unicode", "the character set %s is not supported", t.text)
 	}
 	if (t.kw == "E" || t.kw == "N" || t.kw == "B") && p.at(1).kind == tString && p.at(1).off == t.end {
-		p.failTok(t, "write U&'…' for escapes", "%s'…' is not supported", t.text)
+		p.failTok(t, "write '…', or U&'…' for escapes", "%s'…' is not supported", t.text)
 	}
 	if reserved[t.kw] {
 		p.unexpected("an expression")

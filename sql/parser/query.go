@@ -207,6 +207,9 @@ func (p *parser) tail(q *ast.Query) {
 			p.next()
 		}
 	}
+	if t := p.cur(); t.kw == "LIMIT" {
+		p.failTok(t, "write LIMIT … OFFSET …", "LIMIT stands before OFFSET")
+	}
 	if t := p.cur(); p.accept("FETCH") {
 		if q.Limit != nil {
 			p.failTok(t, "", "LIMIT and FETCH exclude each other")

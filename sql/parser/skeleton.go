@@ -156,10 +156,11 @@ func (s *skeleton) operand() {
 	case p.is("SELECT"):
 		s.selectCore()
 	case p.is("(") && p.isAt(1, "SELECT") && s.nestable(1):
-		p.open()
+		saved := p.enter(p.open())
 		s.open()
 		s.query()
 		s.close()
+		p.leave(saved)
 		p.expect(")")
 	default:
 		parts := s.newParts(p.pos())
@@ -190,7 +191,7 @@ func (s *skeleton) newParts(pos ast.Pos) *selectParts {
 // foreignModifiers are words after SELECT in other dialects; sqlparser takes
 // some of them.
 var foreignModifiers = wordSet(`SQL_CALC_FOUND_ROWS SQL_CACHE SQL_NO_CACHE HIGH_PRIORITY
-	STRAIGHT_JOIN SQL_SMALL_RESULT SQL_BIG_RESULT SQL_BUFFER_RESULT DISTINCTROW TOP STREAM NEXT`)
+	STRAIGHT_JOIN SQL_SMALL_RESULT SQL_BIG_RESULT SQL_BUFFER_RESULT DISTINCTROW`)
 
 // selectCore writes a SELECT up to QUALIFY.
 func (s *skeleton) selectCore() {
@@ -204,11 +205,7 @@ func (s *skeleton) selectCore() {
 	} else {
 		p.accept("ALL")
 	}
-	if t := p.cur(); foreignModifiers[t.kw] {
-		if n := p.at(1); n.kind == tWord && (!reserved[n.kw] || n.kw == "DISTINCT") || n.kind == tQuoted || n.isOp("*") || n.kind == tInt {
-			p.failTok(t, "", "SELECT %s is not supported", t.kw)
-		}
-	}
+	s.foreignSelect()
 	s.items(parts)
 	if p.accept("FROM") {
 		s.write(" from ")
@@ -218,6 +215,17 @@ func (s *skeleton) selectCore() {
 		p.unexpected("FROM before "+p.cur().kw, "FROM")
 	} else if p.cur().kind == tWord && !queryGoesOn[p.cur().kw] && !p.isOneOf(statementWords...) && !p.isOneOf("END", "FOR", "LOCK", "INTO") {
 		p.unexpected(`"," or FROM`, "FROM")
+	}
+}
+
+// foreignSelect refuses what other dialects take before the items.
+func (s *skeleton) foreignSelect() {
+	t, n := s.p.cur(), s.p.at(1)
+	switch {
+	case foreignModifiers[t.kw] && (n.isName() || n.kw == "DISTINCT" || n.isOp("*")):
+		s.p.failTok(t, "", "SELECT %s is not supported", t.kw)
+	case (t.kw == "TOP" || t.kw == "NEXT") && n.kind == tInt:
+		s.p.failTok(t, "write LIMIT "+n.text+" after the query", "SELECT %s is not supported", t.kw)
 	}
 }
 
@@ -323,6 +331,8 @@ func (s *skeleton) clauses(parts *selectParts) {
 		parts.qualify = p.expr()
 	}
 	switch t := p.cur(); t.kw {
+	case "WITH":
+		p.failTok(t, "write GROUP BY ROLLUP (…) or CUBE (…)", "WITH %s is not supported here", p.at(1).text)
 	case "WHERE", "GROUP", "HAVING", "QUALIFY":
 		p.failTok(t, "the order is WHERE, GROUP BY, HAVING, WINDOW, QUALIFY", "%s comes twice or too late", t.kw)
 	}

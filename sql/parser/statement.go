@@ -47,7 +47,7 @@ func (p *parser) statement() ast.Statement {
 		p.failTok(t, hint, "%s is not supported", t.kw)
 	}
 	hint := "a statement starts with " + oneOf(statementWords)
-	if near := ast.Near(t.text, statementWords); near != "" {
+	if near := ast.Near(t.text, statementWords); near != "" && !reserved[t.kw] {
 		hint = "did you mean " + near + "?"
 	}
 	p.failTok(t, hint, "unknown statement %s", t.describe())
@@ -92,8 +92,11 @@ func (p *parser) drop() *ast.Drop {
 func (p *parser) objectKind(verb string) string {
 	t := p.cur()
 	switch t.kw {
-	case "CATALOG", "DATABASE", "FUNCTION", "MATERIALIZED", "MODEL", "SYSTEM", "OR", "INDEX", "CONNECTION":
+	case "CATALOG", "DATABASE", "FUNCTION", "MATERIALIZED", "MODEL", "SYSTEM", "INDEX", "CONNECTION":
 		p.failTok(t, "", "%s %s is not supported", verb, t.kw)
+	}
+	if t.kw == "OR" {
+		p.failTok(t, "drop it first, or write IF NOT EXISTS", "%s OR REPLACE is not supported", verb)
 	}
 	return p.expectOneOf("TABLE", "VIEW")
 }
@@ -186,8 +189,13 @@ func (p *parser) explain() *ast.Explain {
 		p.expect("FOR")
 	} else if p.cur().kind == tWord && p.cur().isName() && !p.isOneOf("EXECUTE", "BEGIN", "STATEMENT") {
 		p.commaList(func() {
-			pos := p.pos()
-			s.Details = append(s.Details, ast.ExplainDetail{Pos: pos, Name: p.expectOneOf(explainDetails...)})
+			t := p.cur()
+			if !p.isOneOf(explainDetails...) {
+				p.unexpected("a statement, or one of "+oneOf(explainDetails),
+					append([]string{"SELECT", "INSERT", "PLAN", "STATEMENT", "EXECUTE"}, explainDetails...)...)
+			}
+			p.next()
+			s.Details = append(s.Details, ast.ExplainDetail{Pos: p.posOf(t), Name: t.kw})
 		})
 	}
 	switch {
