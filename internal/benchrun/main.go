@@ -132,7 +132,7 @@ func measure(ctx context.Context, b *bench, o options) (*report, error) {
 		case jobStart:
 			r.start, err = b.measureStart(ctx)
 		case jobMemory:
-			r.memory, err = b.measureMemory(ctx, o.size)
+			r.memory, err = b.measureMemory(ctx, o.size, r.throughput)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", job, err)

@@ -23,17 +23,19 @@ func (m *memory) slope(bytes func(timed) int64) float64 {
 	return float64(bytes(m.large)-bytes(m.small)) / float64(m.large.facts.liveRows-m.small.facts.liveRows)
 }
 
-func (b *bench) measureMemory(ctx context.Context, large cdcbench.Size) (*memory, error) {
-	small := tenth(large)
-	var m memory
-	var err error
-	if m.small, err = b.timeBlackhole(ctx, small, trusted); err != nil {
+// measureMemory compares a workload with a tenth of it. measured is the job on the
+// large one, if it has run already.
+func (b *bench) measureMemory(ctx context.Context, large cdcbench.Size, measured *throughput) (*memory, error) {
+	small, err := b.timeBlackhole(ctx, tenth(large), trusted)
+	if err != nil {
 		return nil, err
 	}
-	if m.large, err = b.timeBlackhole(ctx, large, trusted); err != nil {
-		return nil, err
+	if measured != nil {
+		return &memory{small, measured.blackhole}, nil
 	}
-	return &m, nil
+	m := &memory{small: small}
+	m.large, err = b.timeBlackhole(ctx, large, trusted)
+	return m, err
 }
 
 // tenth is a tenth of a workload; of M it is S.

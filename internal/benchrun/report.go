@@ -76,7 +76,7 @@ func (r *report) throughputSection() string {
 }
 
 func timedRow(job string, t trust, m timed) string {
-	return fmt.Sprintf("| %s | %s | %s | %.2f s, %.2f–%.2f | %s | %s |\n", job, strings.TrimSuffix(t.String(), " source"),
+	return fmt.Sprintf("| %s | %s | %s | %.2f s, %.2f–%.2f | %s | %s |\n", job, t,
 		group(int64(m.rate())), m.elapsed.Seconds(), m.fastest.Seconds(), m.slowest.Seconds(), megabytes(m.peak), group(m.said.ChangesOut))
 }
 

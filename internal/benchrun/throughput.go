@@ -133,7 +133,7 @@ func median(sorted []time.Duration) time.Duration {
 
 func (t trust) String() string {
 	if t == trusted {
-		return "trusted source"
+		return "trusted"
 	}
-	return "exact default"
+	return "exact"
 }
