@@ -9,10 +9,7 @@ import "strings"
 // order.
 func Near(word string, candidates []string) string {
 	w := []rune(strings.ToLower(word))
-	limit := len(w)/3 + 1
-	if len(w) <= 2 {
-		limit = 1
-	}
+	limit := max(1, len(w)/3)
 	best, bestDist := "", limit+1
 	for _, c := range candidates {
 		r := []rune(strings.ToLower(c))

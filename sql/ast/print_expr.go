@@ -1,9 +1,9 @@
 package ast
 
 // expr prints an expression, in parentheses where its operator binds looser
-// than min.
-func (p *printer) expr(e Expr, min int) {
-	if precedence(e) < min {
+// than least.
+func (p *printer) expr(e Expr, least int) {
+	if precedence(e) < least {
 		p.print("(")
 		p.operator(e)
 		p.print(")")

@@ -71,12 +71,12 @@ func (p *printer) setOp(b *SetOp) {
 		}
 		return 0
 	}
-	operand := func(x QueryBody, min int) {
+	operand := func(x QueryBody, least int) {
 		switch o := x.(type) {
 		case *Query:
 			p.parens(x)
 		case *SetOp:
-			if prec(o.Kind) < min {
+			if prec(o.Kind) < least {
 				p.parens(x)
 			} else {
 				p.body(x)

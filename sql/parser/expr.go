@@ -35,8 +35,8 @@ func (p *parser) expr() ast.Expr {
 	return p.binary(ast.PrecOr)
 }
 
-// binary reads an expression whose operators bind at least as tightly as min.
-func (p *parser) binary(min int) ast.Expr {
+// binary reads an expression whose operators bind at least as tightly as least.
+func (p *parser) binary(least int) ast.Expr {
 	left := p.unary()
 	for {
 		t := p.cur()
@@ -46,7 +46,7 @@ func (p *parser) binary(min int) ast.Expr {
 		}
 		if op, ok := binaryOps[key]; ok {
 			prec := op.Precedence()
-			if prec < min {
+			if prec < least {
 				return left
 			}
 			p.grow(t)
@@ -58,7 +58,7 @@ func (p *parser) binary(min int) ast.Expr {
 			left = &ast.Binary{Pos: p.posOf(t), Op: op, Left: left, Right: p.binary(prec + 1)}
 			continue
 		}
-		next, ok := p.predicate(left, key, min)
+		next, ok := p.predicate(left, key, least)
 		if !ok {
 			return left
 		}
@@ -69,19 +69,19 @@ func (p *parser) binary(min int) ast.Expr {
 
 // predicate reads what may follow an expression as words: IS, [NOT] BETWEEN,
 // IN, LIKE and SIMILAR TO. False is none of them, or one that binds looser
-// than min.
-func (p *parser) predicate(left ast.Expr, key string, min int) (ast.Expr, bool) {
+// than least.
+func (p *parser) predicate(left ast.Expr, key string, least int) (ast.Expr, bool) {
 	at := 0
 	if key == "NOT" {
 		at = 1
 	}
 	switch p.at(at).kw {
 	case "BETWEEN", "IN", "LIKE", "SIMILAR":
-		if ast.PrecRange < min {
+		if ast.PrecRange < least {
 			return nil, false
 		}
 	case "IS":
-		if at == 1 || ast.PrecIs < min {
+		if at == 1 || ast.PrecIs < least {
 			return nil, false
 		}
 		return p.isTest(left), true

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -30,7 +31,7 @@ func lex(src string) []token {
 	l.tokens = make([]token, 0, len(src)/6+8)
 	for l.next() {
 		if len(l.tokens) >= MaxTokens {
-			l.fail(l.start(), "the text has more than 4194304 tokens", "split it")
+			l.fail(l.start(), fmt.Sprintf("the text has more than %d tokens", MaxTokens), "split it")
 			break
 		}
 	}

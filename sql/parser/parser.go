@@ -1,6 +1,8 @@
 package parser
 
 import (
+	"fmt"
+
 	"github.com/sluicesql/sluice/sql/ast"
 )
 
@@ -70,7 +72,7 @@ func newParser(file, text string) (*parser, error) {
 	if len(text) > MaxText {
 		return nil, ast.ErrorList{{
 			Pos: ast.Pos{File: file, Line: 1, Col: 1},
-			Msg: "the text is larger than 16 MiB", Hint: "split it",
+			Msg: fmt.Sprintf("the text is larger than %d MiB", MaxText>>20), Hint: "split it",
 		}}
 	}
 	return &parser{file: file, toks: lex(text), lastAlias: -1}, nil

@@ -9,7 +9,7 @@ import (
 	"github.com/sluicesql/sluice/sql/ast"
 )
 
-// TestGolden runs the scripts of testdata:
+// TestGolden runs the scripts of testdata/parse:
 //
 //	parse   statements, printed in canonical form, or the mistakes
 //	expr    expressions, one a line, with all parentheses
@@ -18,7 +18,7 @@ import (
 //
 // Whatever can be parsed is printed, parsed and compared once more.
 func TestGolden(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/parse", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "parse":

@@ -25,10 +25,10 @@ var timeLiterals = map[string]ast.LiteralKind{
 // noParens are the functions that are called without parentheses.
 var noParens = wordSet(`CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP CURRENT_ROW_TIMESTAMP
 	LOCALTIME LOCALTIMESTAMP CURRENT_USER SESSION_USER SYSTEM_USER
-	CURRENT_CATALOG CURRENT_DATABASE CURRENT_SCHEMA PI`)
+	CURRENT_CATALOG CURRENT_DATABASE CURRENT_SCHEMA`)
 
 // callableReserved are reserved words that are functions before a parenthesis.
-var callableReserved = wordSet("LEFT RIGHT INSERT SET")
+var callableReserved = wordSet("LEFT RIGHT")
 
 // primary reads an expression without operators.
 func (p *parser) primary() ast.Expr {
@@ -102,7 +102,7 @@ func (p *parser) word(t *token) ast.Expr {
 			p.failTok(t, "write ARRAY[…]", "MULTISET constructors are not supported")
 		}
 	}
-	if noParens[t.kw] && !p.isAt(1, "(") && !p.isAt(1, ".") && t.kw != "PI" {
+	if noParens[t.kw] && !p.isAt(1, "(") && !p.isAt(1, ".") {
 		p.next()
 		return &ast.Call{Pos: p.posOf(t), Name: plainName(p.posOf(t), t.kw), NoParens: true}
 	}
