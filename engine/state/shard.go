@@ -1,38 +1,132 @@
 package state
 
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/sluicesql/sluice/engine/keyenc"
+)
+
 // Shard is the part of a store that one goroutine owns.
 type Shard struct {
 	store  *Store
+	no     int
+	arena  arena
 	tables map[uint16]*Table
+	order  []*Table // by creation
+
+	budget     int64 // for hot, dirty and frozen memory; 0 is unlimited
+	dirtyBytes int64
+	frozen     *Frozen // the one in flight
+	spare      *Frozen // the one before, for its memory
+	hand       int     // the table at which eviction goes on
+	stuck      bool    // nothing could be evicted; holds until something becomes durable
+	cold       bool    // Pebble may hold entries from before Open, of key groups coldFrom and above
+	coldFrom   int
+
+	load loader
+	refs []Ref // scratch of Load
+	sink uint64
+
+	shown shown
+}
+
+// shown is what Stats shows of a shard; the shard's goroutine publishes it.
+type shown struct {
+	rows, live, held, dirty, frozen, loaded, evicted atomic.Int64
+}
+
+func newShard(s *Store, no int, budget int64) *Shard {
+	return &Shard{store: s, no: no, tables: map[uint16]*Table{}, budget: min(budget, maxArena)}
+}
+
+// groups is the range of key groups [lo, hi) that the shard owns.
+func (sh *Shard) groups() (lo, hi int) {
+	n := sh.store.opts.Shards
+	for lo < keyenc.KeyGroups && keyenc.Shard(lo, n) < sh.no {
+		lo++
+	}
+	for hi = lo; hi < keyenc.KeyGroups && keyenc.Shard(hi, n) == sh.no; {
+		hi++
+	}
+	return lo, hi
 }
 
 // Table returns the table with this id, creating it. A table of kind bag holds equal rows as often as they
-// were added: an entry is told from others by (key, sub, value). Otherwise (key, sub) tells entries apart,
-// at barriers at least. The id and the kind are on-disk format; a table asked for in another kind than the
+// were added: an entry is told from others by (key, value). Otherwise (key, sub) tells entries apart, at
+// barriers at least. The id and the kind are on-disk format; a table asked for in another kind than the
 // one it was stored in panics.
 func (sh *Shard) Table(id uint16, bag bool) *Table {
 	t := sh.tables[id]
 	if t == nil {
-		t = &Table{bag: bag, groups: map[string][]Ref{}, entries: make([]simple, 1)}
+		t = &Table{sh: sh, id: id, bag: bag, ix: index{a: &sh.arena}}
+		if sh.cold {
+			_, hi := sh.groups()
+			t.chill(sh.coldFrom, hi)
+		}
 		sh.tables[id] = t
+		sh.order = append(sh.order, t)
 	}
+	t.mustBeKind(bag)
 	return t
 }
 
-// Frozen holds the entries that changed up to a barrier, for Store.Commit.
-type Frozen struct{}
+func (t *Table) mustBeKind(bag bool) {
+	if t.bag != bag {
+		panic(fmt.Sprintf("state: table %d is stored as both a bag and not: the directory is of another job", t.id))
+	}
+}
 
-// Freeze copies the entries changed since the last Freeze, at a checkpoint's barrier. The shard may go on
-// at once. The Frozen before must have been passed to Durable. Nil when the store is memory only.
-func (sh *Shard) Freeze() *Frozen { return nil }
+// chill marks key groups of which Pebble may hold what memory does not.
+func (t *Table) chill(from, to int) {
+	for g := from; g < to; g++ {
+		t.cold[g] = true
+	}
+	t.anyCold = true
+}
 
-// Durable tells the shard, on its own goroutine, that Commit of f has returned without error: its
-// tombstones go, its entries may be evicted. A nil f is ignored.
-func (sh *Shard) Durable(f *Frozen) {}
+// unlimitedPressure is the dirty and frozen memory of all shards that calls for a checkpoint when there is
+// no budget: a checkpoint copies it.
+const unlimitedPressure = 512 << 20
 
 // Pressure reports whether so much waits to be written that a checkpoint should be taken early.
-func (sh *Shard) Pressure() bool { return false }
+func (sh *Shard) Pressure() bool {
+	limit := sh.budget / 4
+	if sh.budget == 0 {
+		limit = unlimitedPressure / int64(sh.store.opts.Shards)
+	}
+	return sh.dirtyBytes+sh.frozenBytes() > limit
+}
 
-// Maintain evicts down to the budget. Call it between batches: groups leave memory only here, and borrowed
-// slices and Refs of this shard end.
-func (sh *Shard) Maintain() error { return nil }
+func (sh *Shard) frozenBytes() int64 {
+	if sh.frozen == nil {
+		return 0
+	}
+	return sh.frozen.bytes
+}
+
+func (sh *Shard) publish() {
+	rows := 0
+	for _, t := range sh.order {
+		rows += t.live
+	}
+	sh.shown.rows.Store(int64(rows))
+	sh.shown.live.Store(sh.arena.live)
+	sh.shown.held.Store(sh.arena.held)
+	sh.shown.dirty.Store(sh.dirtyBytes)
+	sh.shown.frozen.Store(sh.frozenBytes())
+}
+
+// close gives the memory back.
+func (sh *Shard) close() error {
+	err := sh.arena.close()
+	for _, f := range []*Frozen{sh.frozen, sh.spare} {
+		if f != nil {
+			for i := range f.blocks {
+				f.dropBlock(i)
+			}
+		}
+	}
+	sh.frozen, sh.spare, sh.tables, sh.order = nil, nil, nil, nil
+	return err
+}

@@ -1,9 +1,16 @@
 package state
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"sync"
+	"sync/atomic"
 
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/sluicesql/sluice/engine/keyenc"
 )
 
 // Options says where a store lives and what it may use.
@@ -14,32 +21,82 @@ type Options struct {
 	// Shards is the number of shards, 1 to keyenc.KeyGroups. It may differ from that of the last run.
 	Shards int
 	// Budget is the memory in bytes that the store may use; 0 is unlimited. See the package comment for
-	// what it covers.
+	// what it covers. A store in memory only has no budget.
 	Budget int64
 	// Logf receives what an operator of the process may want to know; nil drops it.
 	Logf func(format string, args ...any)
 	// FS is the file system; nil is the operating system's.
-	FS vfs.FS
+	FS FS
 }
+
+// FS is a file system, as in Pebble; tests put ones that lose or refuse writes in its place.
+type FS = vfs.FS
 
 // Store is a state directory opened for one process. Its methods may be called from any goroutine.
 type Store struct {
-	opts   Options
-	shards []*Shard
+	opts       Options
+	fs         FS
+	lock       io.Closer
+	db         *pebble.DB // nil: memory only
+	pebbleOpts *pebble.Options
+	shards     []*Shard
 
-	mu   sync.Mutex
-	cut  []byte
-	meta map[string][]byte
+	committing sync.Mutex
+	ingests    int
+
+	mu    sync.Mutex
+	cut   []byte
+	meta  map[string][]byte // memory only
+	cause error             // the first failure; nothing works after it
+
+	commits, rowsWritten atomic.Int64
 }
 
 // Open opens or creates the state directory and locks it against other processes. A directory that a
 // newer or unknown version wrote is refused by name.
 func Open(o Options) (*Store, error) {
-	s := &Store{opts: o, meta: map[string][]byte{}}
-	for range o.Shards {
-		s.shards = append(s.shards, &Shard{store: s, tables: map[uint16]*Table{}})
+	if o.Shards < 1 || o.Shards > keyenc.KeyGroups {
+		return nil, fmt.Errorf("state: %d shards; the parallelism is 1 to %d", o.Shards, keyenc.KeyGroups)
+	}
+	if o.Budget < 0 || o.Dir == "" {
+		o.Budget = 0
+	}
+	s := &Store{opts: o, fs: o.FS, meta: map[string][]byte{}}
+	if s.fs == nil {
+		s.fs = vfs.Default
+	}
+	cache, memtable, share := shares(o.Budget, o.Shards)
+	for i := range o.Shards {
+		s.shards = append(s.shards, newShard(s, i, share))
+	}
+	if o.Dir == "" {
+		return s, nil
+	}
+	if err := s.open(cache, memtable); err != nil {
+		err = s.fault(err)
+		_ = s.release()
+		return nil, err
 	}
 	return s, nil
+}
+
+func (s *Store) open(cache, memtable int64) error {
+	if err := s.openDir(); err != nil {
+		return err
+	}
+	s.pebbleOpts = pebbleOptions(s.fs, cache, memtable, pebbleLog{s})
+	db, err := pebble.Open(s.fs.PathJoin(s.opts.Dir, dbDir), s.pebbleOpts)
+	if err != nil {
+		return err
+	}
+	s.db = db
+	if s.cut, err = s.get(cutKey); err != nil {
+		return err
+	}
+	if err := s.warmUp(); err != nil {
+		return err
+	}
+	return s.failed()
 }
 
 // Shard returns shard i, which owns the key groups g with keyenc.Shard(g, Shards) == i.
@@ -54,38 +111,129 @@ func (s *Store) Cut() []byte {
 
 // Meta returns the value stored under key, nil when there is none.
 func (s *Store) Meta(key string) ([]byte, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.meta[key], nil
+	if s.db == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.meta[key], nil
+	}
+	v, err := s.get(metaKey(key))
+	return v, s.fault(err)
 }
 
 // SetMeta stores a value under key, durably when it returns.
 func (s *Store) SetMeta(key string, v []byte) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.meta[key] = append([]byte{}, v...)
-	return nil
+	if s.db == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.meta[key] = append([]byte{}, v...)
+		return nil
+	}
+	s.committing.Lock()
+	defer s.committing.Unlock()
+	if err := s.failed(); err != nil {
+		return err
+	}
+	if err := s.db.Set(metaKey(key), v, pebble.Sync); err != nil {
+		return s.fail(err)
+	}
+	return s.failed()
 }
 
-// Commit makes the frozen entries of all shards and the cut durable, all or nothing: one of each shard's
-// Freeze at the same barrier, nil ones are ignored. One Commit runs at a time. After an error the store
-// is of no further use: reopen it; what was committed before is intact.
-func (s *Store) Commit(fs []*Frozen, cut []byte) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.cut = append([]byte{}, cut...)
-	return nil
+// get reads one of the store's own keys; nil when it is not there.
+func (s *Store) get(key []byte) ([]byte, error) {
+	v, c, err := s.db.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	v = append([]byte{}, v...)
+	return v, c.Close()
 }
 
-// Stats are a store's numbers, each as of the last Maintain of its shard.
+// Stats are a store's numbers, those of memory as of the last Maintain, Freeze or Durable of each shard.
 type Stats struct {
-	Rows int64 // live entries in memory
-	Hot  int64 // bytes of entries and indexes in memory
+	Rows    int64 // live entries in memory
+	Live    int64 // bytes of entries and indexes in memory
+	Held    int64 // bytes of memory in use for them
+	Dirty   int64 // bytes of the entries to be written at the next checkpoint
+	Frozen  int64 // bytes of the checkpoint in flight
+	Loaded  int64 // keys read from disk
+	Evicted int64 // entries that left memory
+	Commits int64
+	Written int64 // entries written by commits
+	Disk    int64 // bytes of the state directory's tables
 }
 
 // Stats returns the store's numbers.
-func (s *Store) Stats() Stats { return Stats{} }
+func (s *Store) Stats() Stats {
+	st := Stats{Commits: s.commits.Load(), Written: s.rowsWritten.Load()}
+	for _, sh := range s.shards {
+		st.Rows += sh.shown.rows.Load()
+		st.Live += sh.shown.live.Load()
+		st.Held += sh.shown.held.Load()
+		st.Dirty += sh.shown.dirty.Load()
+		st.Frozen += sh.shown.frozen.Load()
+		st.Loaded += sh.shown.loaded.Load()
+		st.Evicted += sh.shown.evicted.Load()
+	}
+	if s.db != nil {
+		st.Disk = int64(s.db.Metrics().DiskSpaceUsage())
+	}
+	return st
+}
 
-// Close releases the memory and the lock. No shard may be in use. Nothing is committed: what was not, is
-// lost, and comes again from the input.
-func (s *Store) Close() error { return nil }
+// Close releases the memory and the lock. No shard may be in use, nor Commit or Stats. Nothing is
+// committed: what was not, is lost, and comes again from the input.
+func (s *Store) Close() error { return s.fault(s.release()) }
+
+func (s *Store) release() error {
+	var errs []error
+	if s.db != nil {
+		errs = append(errs, s.db.Close())
+		s.db = nil
+	}
+	for _, sh := range s.shards {
+		errs = append(errs, sh.close())
+	}
+	s.shards = nil
+	if s.lock != nil {
+		errs = append(errs, s.lock.Close())
+		s.lock = nil
+	}
+	return errors.Join(errs...)
+}
+
+// fault gives an error its place.
+func (s *Store) fault(err error) error {
+	if err == nil {
+		return nil
+	}
+	if s.opts.Dir == "" {
+		return fmt.Errorf("state: %w", err)
+	}
+	return fmt.Errorf("state directory %s: %w", s.opts.Dir, err)
+}
+
+// fail records the failure after which the store does nothing any more, and returns the first one.
+func (s *Store) fail(err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cause == nil {
+		s.cause = s.fault(err)
+	}
+	return s.cause
+}
+
+func (s *Store) failed() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cause
+}
+
+func (s *Store) logf(format string, args ...any) {
+	if s.opts.Logf != nil {
+		s.opts.Logf(format, args...)
+	}
+}

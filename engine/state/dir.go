@@ -1,0 +1,117 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"strings"
+	"syscall"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// openDir creates what is missing of the state directory, locks it and checks its format.
+func (s *Store) openDir() error {
+	fs, dir := s.fs, s.opts.Dir
+	if err := makeDir(fs, dir); err != nil {
+		return err
+	}
+	lock, err := fs.Lock(fs.PathJoin(dir, lockFile))
+	if err != nil {
+		if lockHeld(err) {
+			return fmt.Errorf("another process uses it (%w)", err)
+		}
+		return err
+	}
+	s.lock = lock
+	if err := s.checkFormat(); err != nil {
+		return err
+	}
+	// Tables that a crash left on their way into Pebble belong to no commit.
+	ingest := fs.PathJoin(dir, ingestDir)
+	if err := fs.RemoveAll(ingest); err != nil {
+		return err
+	}
+	return fs.MkdirAll(ingest, 0o755)
+}
+
+// lockHeld tells a lock that somebody holds from a directory that cannot be locked. Within one process,
+// the file system's table of locks has its own words for it.
+func lockHeld(err error) bool {
+	return errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) || strings.Contains(err.Error(), "lock")
+}
+
+// checkFormat reads the format's version, and writes it into a new directory before anything else is in it.
+func (s *Store) checkFormat() error {
+	fs, dir := s.fs, s.opts.Dir
+	want := fmt.Sprintf("sluice state %d\n", formatVersion)
+	path := fs.PathJoin(dir, formatFile)
+	f, err := fs.Open(path)
+	if err == nil {
+		b, err := io.ReadAll(io.LimitReader(f, 64))
+		if err := errorsFirst(err, f.Close()); err != nil {
+			return err
+		}
+		var got int
+		if n, err := fmt.Sscanf(string(b), "sluice state %d", &got); n != 1 || err != nil {
+			return fmt.Errorf("%s is not a state directory's: %q", formatFile, b)
+		}
+		if string(b) != want {
+			return fmt.Errorf("it has format version %d, this sluice knows version %d", got, formatVersion)
+		}
+		return nil
+	}
+	if !errors.Is(err, iofs.ErrNotExist) {
+		return err
+	}
+	if _, err := fs.Stat(fs.PathJoin(dir, dbDir)); err == nil {
+		return fmt.Errorf("it holds %s but no file %s: not a state directory, or a damaged one", dbDir, formatFile)
+	}
+	return writeFileSynced(fs, dir, formatFile, []byte(want))
+}
+
+// writeFileSynced creates or replaces a file so that a crash leaves the old one, or the new one whole.
+func writeFileSynced(fs FS, dir, name string, data []byte) error {
+	tmp := fs.PathJoin(dir, name+".tmp")
+	f, err := fs.Create(tmp, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err := errorsFirst(err, f.Close()); err != nil {
+		return err
+	}
+	if err := fs.Rename(tmp, fs.PathJoin(dir, name)); err != nil {
+		return err
+	}
+	return syncDir(fs, dir)
+}
+
+// makeDir creates dir and its parents; a crash after it returned does not take them away.
+func makeDir(fs FS, dir string) error {
+	if _, err := fs.Stat(dir); err == nil {
+		return nil
+	}
+	parent := fs.PathDir(dir)
+	if parent != dir {
+		if err := makeDir(fs, parent); err != nil {
+			return err
+		}
+	}
+	if err := fs.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return syncDir(fs, parent)
+}
+
+func syncDir(fs FS, dir string) error {
+	d, err := fs.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	return errorsFirst(d.Sync(), d.Close())
+}

@@ -1,0 +1,121 @@
+package state
+
+import "github.com/sluicesql/sluice/engine/keyenc"
+
+// Eviction is a clock over the segments of the tables' indexes: a group that was loaded since the hand last
+// came by gets another round, the others leave, whole. Only groups that equal what Pebble holds may leave;
+// what is dirty, frozen or dead waits for a checkpoint, which Pressure asks for.
+
+// clock is where eviction stands in a table's index.
+type clock struct {
+	at int // in the directory
+}
+
+// Maintain evicts down to the budget. Call it between batches: groups leave memory only here, and borrowed
+// slices and Refs of this shard end. It returns the fault that has befallen the store, if any.
+func (sh *Shard) Maintain() error {
+	if sh.budget > 0 && sh.store.db != nil {
+		sh.evict()
+	}
+	sh.publish()
+	return sh.store.failed()
+}
+
+// over reports whether the shard uses more than its budget. Slabs are counted, in part, beside the slots in
+// use: where sizes shift, half-empty slabs of the old sizes remain until eviction empties them.
+func (sh *Shard) over() bool {
+	a := &sh.arena
+	room := sh.budget - sh.frozenBytes()
+	return a.live > room || a.held > room+room/4+slack
+}
+
+// slack keeps the partly filled slabs of a small store from counting against it.
+const slack = 8 << 20
+
+func (sh *Shard) evict() {
+	if sh.stuck || !sh.over() {
+		return
+	}
+	// Two rounds: the first may only find groups that were used.
+	left := 0
+	for _, t := range sh.order {
+		left += 2 * (len(t.ix.dir) + 1)
+	}
+	for left > 0 && sh.over() {
+		sh.hand %= len(sh.order)
+		t := sh.order[sh.hand]
+		if t.clock.at >= len(t.ix.dir) {
+			t.clock.at = 0
+			sh.hand++
+			left--
+			continue
+		}
+		g := t.ix.dir[t.clock.at]
+		span := 1 << (t.ix.depth - g.depth)
+		t.clock.at += span
+		left -= span
+		t.evictSegment(g)
+	}
+	sh.stuck = sh.over()
+}
+
+func (t *Table) evictSegment(g *segment) {
+	a := &t.sh.arena
+	before := g.used
+	for i := uint32(0); i <= g.mask && t.sh.over(); {
+		r := g.slot(i).ref
+		if r == 0 {
+			i++
+			continue
+		}
+		e := a.at(r)
+		if e.flags&flagUsed != 0 {
+			e.flags &^= flagUsed
+			i++
+			continue
+		}
+		if !t.evictable(r) {
+			i++
+			continue
+		}
+		t.evictGroup(r)
+		t.ix.removeAt(g, i) // another group may have moved to i
+	}
+	if g.used < before {
+		t.ix.shrink(g)
+	}
+}
+
+// evictable reports whether all of the group of head is as in Pebble.
+func (t *Table) evictable(head Ref) bool {
+	a := &t.sh.arena
+	for r := head; r != 0; {
+		e := a.at(r)
+		if e.flags&(flagDirty|flagFlight) != 0 || e.weight == 0 && e.flags&flagGroup == 0 {
+			return false
+		}
+		r = e.next
+	}
+	return true
+}
+
+// evictGroup frees all of the group of head; its index slot is left to the caller.
+func (t *Table) evictGroup(head Ref) {
+	a := &t.sh.arena
+	e := a.at(head)
+	t.cold[keyenc.Group(keyenc.Hash(e.key()))] = true
+	t.anyCold = true
+	if e.flags&flagGroup != 0 {
+		t.bigBytes -= t.bigOf(e).ix.bytes
+		t.dropBig(e)
+	}
+	live := t.live
+	for r := head; r != 0; {
+		e := a.at(r)
+		next := e.next
+		t.setWeight(e, 0)
+		t.free(r)
+		r = next
+	}
+	t.sh.shown.evicted.Add(int64(live - t.live))
+}

@@ -1,0 +1,86 @@
+package state
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// What the state directory holds, format version 1:
+//
+//	FORMAT      the line "sluice state 1"
+//	LOCK        locked while a process uses the directory
+//	db/         a Pebble store with the bytewise comparer
+//	ingest/     sorted tables on their way into it; leftovers are removed at Open
+//	epochs.log  the epoch log, see epochlog.go
+//
+// Pebble's keys, the table id in big-endian order:
+//
+//	key group | table (2) | key | sub  →  uvarint(len(key)<<1)   | value
+//	key group | table (2) | key | value → uvarint(len(key)<<1|1) | varint(weight)     of a bag
+//	FF 'c'                             →  the cut of the last commit
+//	FF 'm' name                        →  metadata
+//
+// The length in the value lets a scan tell the key from what follows it without knowing the columns.
+const formatVersion = 1
+
+const (
+	formatFile = "FORMAT"
+	lockFile   = "LOCK"
+	dbDir      = "db"
+	ingestDir  = "ingest"
+	logFile    = "epochs.log"
+)
+
+const (
+	groupTableBytes = 3
+	metaSpace       = 0xFF
+)
+
+var cutKey = []byte{metaSpace, 'c'}
+
+func metaKey(name string) []byte { return append([]byte{metaSpace, 'm'}, name...) }
+
+// appendStateKey appends the Pebble key of an entry; ident is its sub, or its value in a bag.
+func appendStateKey(buf []byte, group int, table uint16, key, ident []byte) []byte {
+	buf = append(buf, byte(group), byte(table>>8), byte(table))
+	buf = append(buf, key...)
+	return append(buf, ident...)
+}
+
+func appendRowHeader(buf []byte, keyLen int) []byte {
+	return binary.AppendUvarint(buf, uint64(keyLen)<<1)
+}
+
+func appendBagValue(buf []byte, keyLen int, weight int32) []byte {
+	buf = binary.AppendUvarint(buf, uint64(keyLen)<<1|1)
+	return binary.AppendVarint(buf, int64(weight))
+}
+
+// stored is a state entry as read from Pebble; its slices are borrowed from the iterator.
+type stored struct {
+	group           int
+	table           uint16
+	bag             bool
+	key, sub, value []byte
+	weight          int32
+}
+
+func decodeStored(k, v []byte) (stored, error) {
+	u, n := binary.Uvarint(v)
+	keyLen := int(u >> 1)
+	if len(k) < groupTableBytes || n <= 0 || u>>1 > uint64(len(k)-groupTableBytes) {
+		return stored{}, fmt.Errorf("state entry %x has a damaged value %x", k, v[:min(len(v), 16)])
+	}
+	e := stored{group: int(k[0]), table: binary.BigEndian.Uint16(k[1:]), bag: u&1 != 0, weight: 1}
+	k = k[groupTableBytes:]
+	e.key, e.sub, e.value = k[:keyLen], k[keyLen:], v[n:]
+	if !e.bag {
+		return e, nil
+	}
+	w, m := binary.Varint(e.value)
+	if m != len(e.value) || w == 0 || int64(int32(w)) != w {
+		return stored{}, fmt.Errorf("state entry %x has a damaged weight %x", k, v)
+	}
+	e.weight, e.value, e.sub = int32(w), e.sub, nil
+	return e, nil
+}

@@ -1,0 +1,162 @@
+package state
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/sluicesql/sluice/engine/keyenc"
+)
+
+// loader is a shard's scratch for reading from Pebble.
+type loader struct {
+	missing []int32 // positions in the batch
+	prefix  []byte
+}
+
+// Load makes the groups of all keys resident, reading those that are not in memory in one sorted pass over
+// Pebble, and brings them near the processor together, which is much faster than one by one. A group stays
+// until the shard's next Maintain. Keys may repeat.
+func (t *Table) Load(k *KeyBatch) error {
+	if t.ix.used > 0 {
+		t.approach(k)
+	}
+	if !t.anyCold && t.sh.budget == 0 {
+		return nil
+	}
+	a := &t.sh.arena
+	missing := t.sh.load.missing[:0]
+	for i, h := range k.hashes {
+		if r := t.head(h, k.Key(i)); r != 0 {
+			if e := a.at(r); e.flags&flagUsed == 0 {
+				e.flags |= flagUsed
+			}
+		} else if t.cold[keyenc.Group(h)] {
+			missing = append(missing, int32(i))
+		}
+	}
+	t.sh.load.missing = missing
+	if len(missing) == 0 {
+		return nil
+	}
+	return t.read(k, missing)
+}
+
+// approach touches the index slots, heads and first members of the batch's groups, in passes over the
+// batch: the touches of a pass do not depend on each other, so that the processor has many cache misses
+// under way where one key after the other would wait for each.
+func (t *Table) approach(k *KeyBatch) {
+	sh := t.sh
+	a := &sh.arena
+	var seen uint64
+	for _, h := range k.hashes {
+		tag := tagOf(h)
+		g := t.ix.segmentOf(tag)
+		seen += uint64(g.slot(tag & g.mask).tag)
+	}
+	refs := sh.refs[:0]
+	for _, h := range k.hashes {
+		tag := tagOf(h)
+		g := t.ix.segmentOf(tag)
+		i := tag & g.mask
+		s := g.slot(i)
+		for s.ref != 0 && s.tag != tag {
+			i = (i + 1) & g.mask
+			s = g.slot(i)
+		}
+		if s.ref != 0 {
+			refs = append(refs, s.ref)
+		}
+	}
+	sh.refs = refs
+	for range approachDepth {
+		kept := refs[:0]
+		for _, r := range refs {
+			e := a.at(r)
+			head, kl, sl, vl := e.lens()
+			seen += uint64(*e.last(head + kl + sl + vl))
+			if e.next != 0 {
+				kept = append(kept, e.next)
+			}
+		}
+		refs = kept
+	}
+	sh.sink = seen // keeps the touches from being optimised away
+}
+
+// approachDepth is how many members of a group Load touches.
+const approachDepth = 4
+
+// read loads the groups of the batch's keys at the given positions from Pebble.
+func (t *Table) read(k *KeyBatch, missing []int32) error {
+	sh := t.sh
+	slices.SortFunc(missing, func(x, y int32) int {
+		if gx, gy := keyenc.Group(k.hashes[x]), keyenc.Group(k.hashes[y]); gx != gy {
+			return gx - gy
+		}
+		return bytes.Compare(k.Key(int(x)), k.Key(int(y)))
+	})
+	it, err := sh.store.db.NewIter(&pebble.IterOptions{UpperBound: []byte{metaSpace}})
+	if err != nil {
+		return sh.store.fault(err)
+	}
+	var last []byte
+	for n, i := range missing {
+		h, key := k.hashes[i], k.Key(int(i))
+		if n > 0 && bytes.Equal(key, last) {
+			continue
+		}
+		last = key
+		prefix := appendStateKey(sh.load.prefix[:0], keyenc.Group(h), t.id, key, nil)
+		sh.load.prefix = prefix
+		var g groupBuilder
+		g.begin(t, h)
+		for ok := it.SeekGE(prefix); ok && bytes.HasPrefix(it.Key(), prefix); ok = it.Next() {
+			v, err := it.ValueAndErr()
+			if err != nil {
+				return sh.store.fault(errorsFirst(err, it.Close()))
+			}
+			e, err := decodeStored(it.Key(), v)
+			if err != nil {
+				return sh.store.fault(errorsFirst(err, it.Close()))
+			}
+			t.mustBeKind(e.bag)
+			if len(e.key) == len(key) {
+				g.add(&e)
+			}
+		}
+	}
+	sh.shown.loaded.Add(int64(len(missing)))
+	return sh.store.fault(it.Close())
+}
+
+func errorsFirst(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// groupBuilder adds stored entries, all new to memory, to the group of one key.
+type groupBuilder struct {
+	t    *Table
+	h    uint64
+	head Ref
+	n    int
+}
+
+func (g *groupBuilder) begin(t *Table, h uint64) { *g = groupBuilder{t: t, h: h} }
+
+func (g *groupBuilder) add(s *stored) {
+	t := g.t
+	r := t.newEntry(s.key, s.sub, s.value, 0, flagDurable|flagUsed)
+	t.setWeight(t.sh.arena.at(r), s.weight)
+	t.insert(g.h, g.head, r, g.n, 0)
+	g.n++
+	if g.head == 0 {
+		g.head = r
+	} else if g.n == bigGroup+1 {
+		g.head = t.head(g.h, s.key) // it may be a big group now
+	}
+}

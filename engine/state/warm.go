@@ -1,0 +1,93 @@
+package state
+
+import (
+	"bytes"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/sluicesql/sluice/engine/keyenc"
+)
+
+// warmUp reads the durable entries into memory, each shard its key groups on its own goroutine, when they
+// fit into half of the budget. Otherwise, or for what is left when the estimate was wrong, key groups stay
+// cold and Load reads what it needs.
+func (s *Store) warmUp() error {
+	it, err := s.db.NewIter(&pebble.IterOptions{UpperBound: []byte{metaSpace}})
+	if err != nil {
+		return err
+	}
+	some := it.First()
+	if err := errorsFirst(it.Error(), it.Close()); err != nil || !some {
+		return err
+	}
+	onDisk, err := s.db.EstimateDiskUsage([]byte{0}, []byte{metaSpace})
+	if err != nil {
+		return err
+	}
+	if s.opts.Budget > 0 && int64(onDisk) > s.opts.Budget/2 {
+		for _, sh := range s.shards {
+			sh.cold = true
+		}
+		return nil
+	}
+	errs := make([]error, len(s.shards))
+	var wg sync.WaitGroup
+	for i, sh := range s.shards {
+		wg.Go(func() { errs[i] = sh.warmUp() })
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (sh *Shard) warmUp() error {
+	lo, hi := sh.groups()
+	if lo == hi {
+		return nil
+	}
+	it, err := sh.store.db.NewIter(&pebble.IterOptions{LowerBound: []byte{byte(lo)}, UpperBound: []byte{byte(hi)}})
+	if err != nil {
+		return err
+	}
+	defer it.Close()
+	var (
+		b   groupBuilder
+		key []byte // of the group being built, with its key group and table
+	)
+	for ok := it.First(); ok; ok = it.Next() {
+		v, err := it.ValueAndErr()
+		if err != nil {
+			return err
+		}
+		e, err := decodeStored(it.Key(), v)
+		if err != nil {
+			return err
+		}
+		full := it.Key()[:groupTableBytes+len(e.key)]
+		if !bytes.Equal(full, key) {
+			if sh.budget > 0 && sh.arena.live > sh.budget/2 {
+				sh.leaveCold(e.group, hi)
+				break
+			}
+			key = append(key[:0], full...)
+			b.begin(sh.Table(e.table, e.bag), keyenc.Hash(e.key))
+		}
+		b.add(&e)
+	}
+	sh.publish()
+	return it.Error()
+}
+
+// leaveCold marks what a warm-up did not reach.
+func (sh *Shard) leaveCold(from, to int) {
+	sh.coldFrom = from
+	sh.cold = true
+	for _, t := range sh.order {
+		t.chill(from, to)
+	}
+}
