@@ -62,7 +62,7 @@ func defaultSettings() settings {
 		offsetReset:       "none",
 		fetchMinBytes:     1,
 		fetchMaxBytes:     4 << 20,
-		partitionMaxBytes: 1 << 20,
+		partitionMaxBytes: 512 << 10,
 		fetchMaxWait:      500 * time.Millisecond,
 		checkCRC:          true,
 		commitOffsets:     true,
