@@ -72,6 +72,8 @@ type Scan struct {
 	// Spec is what the connector will be asked for, without the parts the runtime fills in (Start, Warn,
 	// Readers when 0).
 	Spec spi.Scan
+	// Why tells the reason for Spec.Mode, for EXPLAIN.
+	Why string
 }
 
 // Inputs implements Node.
@@ -134,6 +136,8 @@ type Normalise struct {
 	Kind  NormaliseKind
 	Key   []int // the primary key within the input's columns
 	Route []int // NormaliseIndex: the join key within the input's columns
+	// Why tells the reason for the form, for EXPLAIN.
+	Why string
 }
 
 // Inputs implements Node.
@@ -225,6 +229,9 @@ type Sink struct {
 	// PairKey are columns that hold a unique key of the input: changes of equal PairKey in an epoch become
 	// one update. Nil when no key is known; then the changes that an operator made as one update stay one.
 	PairKey []int
+	// NotNull are the columns whose NULL ends the job: those that the sink declares NOT NULL where the query
+	// may give NULL (table.exec.sink.not-null-enforcer = ERROR).
+	NotNull []int
 	// Width is the number of writers; 0 for the job's parallelism.
 	Width int
 }

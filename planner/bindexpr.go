@@ -1,0 +1,284 @@
+package planner
+
+import (
+	"errors"
+
+	"github.com/sluicesql/sluice/engine/expr"
+	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/sql/ast"
+)
+
+// expr binds an expression over the columns in scope, whose numbers become the indexes of its columns.
+func (b *binder) expr(e ast.Expr, sc *scope) (expr.Expr, error) {
+	switch e := e.(type) {
+	case *ast.ColumnRef:
+		return b.columnRef(e, sc)
+	case *ast.Literal:
+		return b.literal(e)
+	case *ast.Interval:
+		return bindInterval(e)
+	case *ast.Unary:
+		return b.unary(e, sc)
+	case *ast.Binary:
+		if e.Op == ast.OpOverlaps {
+			return nil, notAvailable(e.Pos, "OVERLAPS", "compare the bounds")
+		}
+		return b.operator(e.Pos, string(e.Op), sc, e.Left, e.Right)
+	case *ast.Is:
+		name := "IS "
+		if e.Not {
+			name += "NOT "
+		}
+		return b.operator(e.Pos, name+string(e.Kind), sc, e.Expr)
+	case *ast.Between:
+		name := "BETWEEN"
+		if e.Symmetric {
+			name += " SYMMETRIC"
+		}
+		x, err := b.operator(e.Pos, name, sc, e.Expr, e.Low, e.High)
+		return b.negated(e.Pos, e.Not, x, err)
+	case *ast.In:
+		if e.Query != nil {
+			return nil, notAvailable(e.Query.Pos, "a subquery in IN", "write a join")
+		}
+		x, err := b.operator(e.Pos, "IN", sc, append([]ast.Expr{e.Expr}, e.List...)...)
+		return b.negated(e.Pos, e.Not, x, err)
+	case *ast.Like:
+		name, args := "LIKE", []ast.Expr{e.Expr, e.Pattern}
+		if e.Similar {
+			name = "SIMILAR TO"
+		}
+		if e.Escape != nil {
+			args = append(args, e.Escape)
+		}
+		x, err := b.operator(e.Pos, name, sc, args...)
+		return b.negated(e.Pos, e.Not, x, err)
+	case *ast.Case:
+		return b.caseExpr(e, sc)
+	case *ast.Cast:
+		return b.cast(e, sc)
+	case *ast.Call:
+		return b.function(e, sc)
+	case *ast.FieldAccess:
+		x, err := b.expr(e.Expr, sc)
+		if err != nil {
+			return nil, err
+		}
+		return b.fieldOf(x, e.Field)
+	case *ast.ElementAccess:
+		return b.operator(e.Pos, "ITEM", sc, e.Expr, e.Index)
+	case *ast.Row:
+		return b.operator(e.Pos, "ROW", sc, e.Items...)
+	case *ast.Array:
+		return b.operator(e.Pos, "ARRAY", sc, e.Items...)
+	case *ast.Map:
+		return b.operator(e.Pos, "MAP", sc, e.Items...)
+	}
+	return nil, refuseExpr(e)
+}
+
+// refuseExpr refuses what the parser reads and nothing executes yet, and what stands at a wrong place.
+func refuseExpr(e ast.Expr) error {
+	switch e := e.(type) {
+	case *ast.Exists:
+		return notAvailable(e.Pos, "EXISTS", "write a join")
+	case *ast.Subquery:
+		return notAvailable(e.Pos, "a subquery in an expression", "write a join")
+	case *ast.Quantified:
+		return notAvailable(e.Pos, "a comparison with ANY or ALL", "")
+	case *ast.NamedArg:
+		return notAvailable(e.Pos, "an argument by name", "give the arguments in order")
+	case *ast.Star:
+		return errAt(e.Pos, "* is not an expression")
+	case *ast.Symbol:
+		return errAt(e.Pos, "the word %s cannot stand here", e.Name)
+	}
+	return notAvailable(e.Position(), "this expression", "")
+}
+
+// columnRef binds a path of names: a column, and fields of rows below it.
+func (b *binder) columnRef(e *ast.ColumnRef, sc *scope) (expr.Expr, error) {
+	c, n, err := sc.resolve(e.Parts)
+	if err != nil {
+		return nil, err
+	}
+	var x expr.Expr = b.columns.ref(c.id)
+	for _, f := range e.Parts[n:] {
+		if x, err = b.fieldOf(x, f); err != nil {
+			return nil, err
+		}
+	}
+	return x, nil
+}
+
+// fieldOf is a field of a ROW.
+func (b *binder) fieldOf(x expr.Expr, f ast.Ident) (expr.Expr, error) {
+	t := x.Type()
+	if t.Kind != types.Row {
+		return nil, errAt(f.Pos, "%s is %s and has no field %q; only a ROW has fields", x, t.Nullable(), f.Name)
+	}
+	names := make([]string, len(t.Fields))
+	for i, tf := range t.Fields {
+		names[i] = tf.Name
+		if tf.Name == f.Name {
+			return expr.Field(x, i), nil
+		}
+	}
+	return nil, near(errAt(f.Pos, "unknown field %q of %s", f.Name, x), f.Name, names, "fields")
+}
+
+// operator binds the arguments and calls the function or operator by name.
+func (b *binder) operator(pos ast.Pos, name string, sc *scope, args ...ast.Expr) (expr.Expr, error) {
+	bound := make([]expr.Expr, len(args))
+	for i, a := range args {
+		x, err := b.expr(a, sc)
+		if err != nil {
+			return nil, err
+		}
+		bound[i] = x
+	}
+	x, err := expr.Resolve(name, bound)
+	return x, placeArg(err, pos, args)
+}
+
+// call calls a function over bound arguments.
+func (b *binder) call(pos ast.Pos, name string, args ...expr.Expr) (expr.Expr, error) {
+	x, err := expr.Resolve(name, args)
+	return x, placeArg(err, pos, nil)
+}
+
+// placeArg gives a typing error its place: that of the argument to blame, or of the call.
+func placeArg(err error, pos ast.Pos, args []ast.Expr) error {
+	if err == nil {
+		return nil
+	}
+	if u, ok := errors.AsType[*expr.UnknownFunctionError](err); ok {
+		e := errAt(pos, "unknown function %q", u.Name)
+		if u.Near != "" {
+			hint(e, "did you mean %q?", u.Near)
+		}
+		return e
+	}
+	if a, ok := errors.AsType[*expr.ArgError](err); ok && a.Arg >= 0 && a.Arg < len(args) {
+		pos = args[a.Arg].Position()
+	}
+	return errAt(pos, "%s", err)
+}
+
+func (b *binder) negated(pos ast.Pos, not bool, x expr.Expr, err error) (expr.Expr, error) {
+	if err != nil || !not {
+		return x, err
+	}
+	return b.call(pos, "NOT", x)
+}
+
+func (b *binder) unary(e *ast.Unary, sc *scope) (expr.Expr, error) {
+	if lit, ok := e.Expr.(*ast.Literal); ok && e.Op == ast.OpMinus && lit.Kind == ast.IntLiteral {
+		// The smallest BIGINT is no literal without its sign.
+		return integerLiteral(e.Pos, "-"+lit.Text)
+	}
+	return b.operator(e.Pos, string(e.Op), sc, e.Expr)
+}
+
+// caseExpr binds CASE; with an operand each WHEN is an equality.
+func (b *binder) caseExpr(e *ast.Case, sc *scope) (expr.Expr, error) {
+	var args []expr.Expr
+	var places []ast.Expr
+	for _, w := range e.Whens {
+		var cond expr.Expr
+		var err error
+		if e.Operand != nil {
+			cond, err = b.operator(w.Cond.Position(), "=", sc, e.Operand, w.Cond)
+		} else {
+			cond, err = b.expr(w.Cond, sc)
+		}
+		if err != nil {
+			return nil, err
+		}
+		then, err := b.expr(w.Then, sc)
+		if err != nil {
+			return nil, err
+		}
+		args, places = append(args, cond, then), append(places, w.Cond, w.Then)
+	}
+	if e.Else != nil {
+		x, err := b.expr(e.Else, sc)
+		if err != nil {
+			return nil, err
+		}
+		args, places = append(args, x), append(places, e.Else)
+	}
+	x, err := expr.Resolve("CASE", args)
+	return x, placeArg(err, e.Pos, places)
+}
+
+func (b *binder) cast(e *ast.Cast, sc *scope) (expr.Expr, error) {
+	x, err := b.expr(e.Expr, sc)
+	if err != nil {
+		return nil, err
+	}
+	t, err := bindType(e.Type)
+	if err != nil {
+		return nil, err
+	}
+	c, err := expr.Cast(x, t, e.Try)
+	return c, placeArg(err, e.Pos, []ast.Expr{e.Expr})
+}
+
+// aggregates are the names that are refused as such rather than as unknown functions.
+var aggregates = map[string]bool{
+	"COUNT": true, "SUM": true, "AVG": true, "MIN": true, "MAX": true, "STDDEV": true, "STDDEV_POP": true, "STDDEV_SAMP": true,
+	"VARIANCE": true, "VAR_POP": true, "VAR_SAMP": true, "LISTAGG": true, "STRING_AGG": true, "ARRAY_AGG": true, "COLLECT": true,
+	"FIRST_VALUE": true, "LAST_VALUE": true, "JSON_OBJECTAGG": true, "JSON_ARRAYAGG": true, "BOOL_AND": true, "BOOL_OR": true,
+	"APPROX_COUNT_DISTINCT": true, "ROW_NUMBER": true, "RANK": true, "DENSE_RANK": true, "LAG": true, "LEAD": true, "NTILE": true,
+}
+
+// function binds the call of a scalar function.
+func (b *binder) function(e *ast.Call, sc *scope) (expr.Expr, error) {
+	name := upper(e.Name.Base().Name)
+	switch {
+	case e.Over != nil:
+		return nil, notAvailable(e.Pos, "the window function "+name+" OVER", "")
+	case aggregates[name]:
+		return nil, notAvailable(e.Pos, "the aggregate function "+name, "")
+	case e.Distinct || e.Filter != nil || len(e.OrderBy) > 0 || len(e.WithinGroup) > 0:
+		return nil, errAt(e.Pos, "%s is no aggregate function, so that it takes no DISTINCT, FILTER or ORDER BY", name)
+	case len(e.Name.Parts) > 1:
+		return nil, errAt(e.Pos, "unknown function %q", nameText(e.Name))
+	}
+	args, places, err := b.arguments(e, sc)
+	if err != nil {
+		return nil, err
+	}
+	x, err := expr.Resolve(name, args)
+	if err != nil {
+		if u, ok := errors.AsType[*expr.UnknownFunctionError](err); ok {
+			u.Name = e.Name.Base().Name
+		}
+		return nil, placeArg(err, e.Pos, places)
+	}
+	if fn := volatileFunction(x); fn != "" && sc.changing {
+		return nil, volatileError(e.Pos, "the function "+fn, fn)
+	}
+	return x, nil
+}
+
+// arguments binds a call's arguments and the clauses within its parentheses. Words of call syntax, such
+// as the unit of EXTRACT, are strings to the functions.
+func (b *binder) arguments(e *ast.Call, sc *scope) ([]expr.Expr, []ast.Expr, error) {
+	var args []expr.Expr
+	var places []ast.Expr
+	for _, a := range e.Args {
+		if s, ok := a.(*ast.Symbol); ok {
+			args = append(args, expr.StringConst(s.Name))
+		} else {
+			x, err := b.expr(a, sc)
+			if err != nil {
+				return nil, nil, err
+			}
+			args = append(args, x)
+		}
+		places = append(places, a)
+	}
+	return args, places, nil
+}

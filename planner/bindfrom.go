@@ -1,0 +1,328 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/sluicesql/sluice/engine/expr"
+	"github.com/sluicesql/sluice/sql/ast"
+)
+
+// from binds a table reference of FROM.
+func (b *binder) from(t ast.TableRef) (rel, *scope, error) {
+	switch t := t.(type) {
+	case *ast.NamedTable:
+		return b.namedTable(t)
+	case *ast.DerivedTable:
+		return b.derivedTable(t)
+	case *ast.Join:
+		return b.join(t)
+	case *ast.TableFunction:
+		return nil, nil, notAvailable(t.Pos, "the table function "+nameText(t.Call.Name), "")
+	case *ast.Unnest:
+		return nil, nil, notAvailable(t.Pos, "UNNEST", "")
+	}
+	panic("planner: unknown table reference")
+}
+
+func (b *binder) namedTable(t *ast.NamedTable) (rel, *scope, error) {
+	if len(t.Hints) > 0 {
+		return nil, nil, notAvailable(t.Hints[0].Pos, "the hint "+t.Hints[0].Name.Name, "")
+	}
+	if t.AsOf != nil {
+		return nil, nil, notAvailable(t.AsOf.Position(), "FOR SYSTEM_TIME AS OF", "write a plain join: it follows every change of both sides")
+	}
+	r, fields, err := b.relation(t)
+	if err != nil {
+		return nil, nil, err
+	}
+	alias := t.Alias
+	if alias.Name.IsZero() {
+		alias.Name = t.Name.Base()
+	}
+	sc, err := b.aliased(r, fields, alias)
+	return r, sc, err
+}
+
+// relation binds a name of FROM: a WITH item, a table or a view.
+func (b *binder) relation(t *ast.NamedTable) (rel, []field, error) {
+	if len(t.Name.Parts) == 1 {
+		if v := b.ctes.find(t.Name.Base().Name); v != nil {
+			return b.view(v, t)
+		}
+	}
+	name, err := b.s.catalog.local(t.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if tab := b.s.catalog.tables[name]; tab != nil {
+		return b.table(tab, t)
+	}
+	if v := b.s.catalog.views[name]; v != nil {
+		return b.view(v, t)
+	}
+	known := append(b.ctes.names(), b.s.catalog.names()...)
+	return nil, nil, b.s.catalog.unknown(t.Name, "table", known)
+}
+
+// table binds a scan: the stored columns, and above them the computed ones and the casts of metadata
+// columns whose declared type is not the connector's.
+func (b *binder) table(t *Table, ref *ast.NamedTable) (rel, []field, error) {
+	src, err := b.s.asSource(t, ref.Name.Base().Pos)
+	if err != nil {
+		return nil, nil, err
+	}
+	label := t.Name
+	if !ref.Alias.Name.IsZero() {
+		label = ref.Alias.Name.Name
+	}
+	scan := &relScan{src: src}
+	shown := make([]int, len(t.Spec.Columns)) // the declared columns' numbers
+	var items []extendItem
+	for i, c := range src.spec.Columns {
+		id := b.columns.add(c.Name, label+"."+c.Name, c.Type)
+		scan.ids = append(scan.ids, id)
+		shown[i] = id
+		declared := t.Spec.Columns[i].Type
+		if c.Type.SameIgnoringNull(declared) {
+			// A metadata column declared NOT NULL is taken at its word.
+			b.columns.list[id].typ = declared
+			continue
+		}
+		cast, err := expr.Cast(b.columns.ref(id), declared, false)
+		if err != nil {
+			return nil, nil, errAt(t.astColumn(c.Name).Name.Pos, "column %q: %v", c.Name, err)
+		}
+		shown[i] = b.columns.add(c.Name, label+"."+c.Name, declared)
+		items = append(items, extendItem{shown[i], cast})
+	}
+	var fields []field
+	for _, c := range t.Columns {
+		f := field{name: c.Name}
+		if c.Computed == nil {
+			f.id = shown[c.Index]
+		} else {
+			e := substitute(c.Computed, func(col *expr.Column) expr.Expr { return b.columns.ref(shown[col.Index]) })
+			f.id = b.columns.add(c.Name, label+"."+c.Name, c.Type)
+			items = append(items, extendItem{f.id, e})
+			if fn := volatileFunction(c.Computed); fn != "" && src.changing() {
+				f.volatile = fn
+			}
+		}
+		fields = append(fields, f)
+	}
+	if len(items) > 0 {
+		return &relExtend{in: scan, items: items}, fields, nil
+	}
+	return scan, fields, nil
+}
+
+// view binds a reference to a view or WITH item. Each reference binds the query anew, with columns of its
+// own; whether the view is computed once for all is decided when all references are known.
+func (b *binder) view(v *View, ref *ast.NamedTable) (rel, []field, error) {
+	if slices.Contains(b.expanding, v) {
+		return nil, nil, errAt(ref.Name.Base().Pos, "the view %q refers to itself", v.Name)
+	}
+	res, err := b.viewBody(v)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &relView{view: v, ref: ref, body: res.rel}
+	for _, f := range res.fields {
+		r.ids = append(r.ids, f.id)
+	}
+	return r, res.fields, nil
+}
+
+// viewBody binds a view's query and names its columns.
+func (b *binder) viewBody(v *View) (*boundQuery, error) {
+	ctes := b.ctes
+	b.ctes = v.scope
+	b.expanding = append(b.expanding, v)
+	res, err := b.query(v.Query)
+	b.expanding = b.expanding[:len(b.expanding)-1]
+	b.ctes = ctes
+	if err != nil {
+		return nil, err
+	}
+	if v.Columns == nil {
+		uniqueNames(res.fields)
+		return res, nil
+	}
+	return res, renameFields(res.fields, v.Columns, "the view "+v.Name)
+}
+
+func (b *binder) derivedTable(t *ast.DerivedTable) (rel, *scope, error) {
+	if t.Lateral {
+		return nil, nil, notAvailable(t.Pos, "LATERAL", "")
+	}
+	res, err := b.query(t.Query)
+	if err != nil {
+		return nil, nil, err
+	}
+	sc, err := b.aliased(res.rel, res.fields, t.Alias)
+	return res.rel, sc, err
+}
+
+// aliased makes the scope of one table of FROM.
+func (b *binder) aliased(r rel, fields []field, alias ast.TableAlias) (*scope, error) {
+	if len(alias.Columns) > 0 {
+		fields = append([]field(nil), fields...)
+		if err := renameFields(fields, alias.Columns, "the table "+alias.Name.Name); err != nil {
+			return nil, err
+		}
+	}
+	sc := &scope{changing: changing(r)}
+	for _, f := range fields {
+		sc.cols = append(sc.cols, scopeColumn{table: alias.Name.Name, name: f.name, id: f.id, volatile: f.volatile})
+	}
+	return sc, nil
+}
+
+func renameFields(fields []field, names []ast.Ident, what string) error {
+	if len(names) != len(fields) {
+		return errAt(names[0].Pos, "%s has %d columns, but %d names are given", what, len(fields), len(names))
+	}
+	for i, n := range names {
+		for _, m := range names[:i] {
+			if m.Name == n.Name {
+				return errAt(n.Pos, "the column %q is named twice", n.Name)
+			}
+		}
+		fields[i].name = n.Name
+	}
+	return nil
+}
+
+// join binds an inner or cross join.
+func (b *binder) join(t *ast.Join) (rel, *scope, error) {
+	if t.Kind != ast.InnerJoin && t.Kind != ast.CrossJoin {
+		return nil, nil, notAvailable(t.Pos, t.Kind.String(), "only inner joins are")
+	}
+	l, ls, err := b.from(t.Left)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, rs, err := b.from(t.Right)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, a := range rs.tables() {
+		if ls.hasTable(a) {
+			return nil, nil, hint(errAt(t.Right.Position(), "the table name %q occurs twice in FROM", a), "give one of them an alias: %s AS a", a)
+		}
+	}
+	j := &relJoin{}
+	in := joinInput{rel: r, pos: t.Pos, kind: "this JOIN"}
+	if t.Kind == ast.CrossJoin {
+		if t.Comma {
+			in.kind = "this comma join"
+		} else {
+			in.kind = "this CROSS JOIN"
+			j.crosses = 1
+		}
+	}
+	j.inputs = []joinInput{{rel: l, pos: t.Left.Position(), kind: in.kind}, in}
+	sc := &scope{changing: ls.changing || rs.changing}
+	using := t.Using
+	if t.Natural {
+		if using, err = commonColumns(t, ls, rs); err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(using) > 0 {
+		return b.joinUsing(j, sc, ls, rs, using)
+	}
+	sc.cols = append(append(sc.cols, ls.cols...), rs.cols...)
+	if t.On != nil {
+		conds, err := b.condition(t.On, sc, "ON")
+		if err != nil {
+			return nil, nil, err
+		}
+		j.conds = conds
+	}
+	return j, sc, nil
+}
+
+// commonColumns are the columns that NATURAL joins by.
+func commonColumns(t *ast.Join, ls, rs *scope) ([]ast.Ident, error) {
+	var out []ast.Ident
+	for _, n := range ls.names("") {
+		if len(ls.find("", n)) > 0 && len(rs.find("", n)) > 0 {
+			out = append(out, ast.Ident{Pos: t.Pos, Name: n})
+		}
+	}
+	if len(out) == 0 {
+		return nil, hint(errAt(t.Pos, "NATURAL JOIN finds no column that both sides have"), "write JOIN … ON")
+	}
+	return out, nil
+}
+
+// joinUsing binds USING: one equality for each column, which then stands once, first, in the result.
+func (b *binder) joinUsing(j *relJoin, sc, ls, rs *scope, using []ast.Ident) (rel, *scope, error) {
+	merged := map[int]bool{}
+	for _, id := range using {
+		lc, _, err := ls.resolve([]ast.Ident{id})
+		if err != nil {
+			return nil, nil, err
+		}
+		rc, _, err := rs.resolve([]ast.Ident{id})
+		if err != nil {
+			return nil, nil, err
+		}
+		eq, err := b.call(id.Pos, "=", b.columns.ref(lc.id), b.columns.ref(rc.id))
+		if err != nil {
+			return nil, nil, err
+		}
+		j.conds = append(j.conds, eq)
+		merged[lc.id], merged[rc.id] = true, true
+		sc.cols = append(sc.cols, lc)
+	}
+	for _, c := range ls.cols {
+		if !merged[c.id] {
+			sc.cols = append(sc.cols, c)
+		}
+	}
+	for _, c := range rs.cols {
+		c.merged = c.merged || merged[c.id]
+		sc.cols = append(sc.cols, c)
+	}
+	return j, sc, nil
+}
+
+// cteScope are the WITH items that can be seen.
+type cteScope struct {
+	parent *cteScope
+	views  []*View
+}
+
+func (c *cteScope) find(name string) *View {
+	for ; c != nil; c = c.parent {
+		for _, v := range c.views {
+			if v.Name == name {
+				return v
+			}
+		}
+	}
+	return nil
+}
+
+func (c *cteScope) names() []string {
+	var out []string
+	for ; c != nil; c = c.parent {
+		for _, v := range c.views {
+			out = append(out, v.Name)
+		}
+	}
+	return out
+}
+
+func nameText(n ast.Name) string {
+	s := ""
+	for i, p := range n.Parts {
+		if i > 0 {
+			s += "."
+		}
+		s += p.Name
+	}
+	return s
+}

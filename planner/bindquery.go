@@ -1,0 +1,262 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sluicesql/sluice/engine/expr"
+	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/sql/ast"
+)
+
+// binder binds the queries of one job: names become columns, calls become typed expressions.
+type binder struct {
+	s       *Session
+	columns *columnTable
+	ctes    *cteScope
+	// expanding are the views whose queries are being bound, outermost first.
+	expanding []*View
+}
+
+// field is a column of a query's result.
+type field struct {
+	name     string
+	id       int
+	volatile string // see scopeColumn
+}
+
+// boundQuery is a query's tree and its result columns.
+type boundQuery struct {
+	rel    rel
+	fields []field
+}
+
+// query binds a whole query.
+func (b *binder) query(q *ast.Query) (*boundQuery, error) {
+	defer func(c *cteScope) { b.ctes = c }(b.ctes)
+	if q.With != nil {
+		if err := b.with(q.With); err != nil {
+			return nil, err
+		}
+	}
+	if len(q.OrderBy) > 0 {
+		return nil, notAvailable(q.OrderBy[0].Pos, "ORDER BY", "the rows of a result that is kept up to date have no order")
+	}
+	if q.Limit != nil {
+		return nil, notAvailable(q.Limit.Position(), "LIMIT", "")
+	}
+	if q.Offset != nil {
+		return nil, notAvailable(q.Offset.Position(), "OFFSET", "")
+	}
+	return b.body(q.Body)
+}
+
+// with enters the WITH items, each seeing those before it.
+func (b *binder) with(w *ast.With) error {
+	own := &cteScope{parent: b.ctes}
+	for i := range w.CTEs {
+		c := &w.CTEs[i]
+		for _, v := range own.views {
+			if v.Name == c.Name.Name {
+				return errAt(c.Name.Pos, "WITH names %q twice", c.Name.Name)
+			}
+		}
+		v := &View{Name: c.Name.Name, Columns: c.Columns, Query: c.Query}
+		v.scope = &cteScope{parent: b.ctes, views: slices.Clone(own.views)}
+		// An item is checked even when nothing uses it.
+		if _, err := b.viewBody(v); err != nil {
+			return err
+		}
+		own.views = append(own.views, v)
+	}
+	b.ctes = own
+	return nil
+}
+
+func (b *binder) body(q ast.QueryBody) (*boundQuery, error) {
+	switch q := q.(type) {
+	case *ast.Query:
+		return b.query(q)
+	case *ast.Select:
+		return b.selectBody(q)
+	case *ast.Values:
+		return b.values(q)
+	case *ast.TableQuery:
+		r, fields, err := b.relation(&ast.NamedTable{Pos: q.Pos, Name: q.Name})
+		return &boundQuery{r, fields}, err
+	case *ast.SetOp:
+		op := string(q.Kind)
+		if q.All {
+			op += " ALL"
+		}
+		return nil, notAvailable(q.Pos, op, "write one INSERT for each part")
+	}
+	panic("planner: unknown query body")
+}
+
+// refuseClauses refuses the clauses of a SELECT that nothing executes yet.
+func refuseClauses(q *ast.Select) error {
+	switch {
+	case len(q.Hints) > 0:
+		return notAvailable(q.Hints[0].Pos, "the hint "+q.Hints[0].Name.Name, "")
+	case q.Distinct:
+		return notAvailable(q.Pos, "SELECT DISTINCT", "")
+	case len(q.GroupBy) > 0:
+		return notAvailable(q.GroupBy[0].Pos, "GROUP BY", "")
+	case q.Having != nil:
+		return notAvailable(q.Having.Position(), "HAVING", "")
+	case len(q.Windows) > 0:
+		return notAvailable(q.Windows[0].Name.Pos, "the WINDOW clause", "")
+	case q.Qualify != nil:
+		return notAvailable(q.Qualify.Position(), "QUALIFY", "")
+	}
+	return nil
+}
+
+func (b *binder) selectBody(q *ast.Select) (*boundQuery, error) {
+	if err := refuseClauses(q); err != nil {
+		return nil, err
+	}
+	// Without FROM there is one row, of no columns.
+	var r rel = &relValues{rows: [][]expr.Expr{{}}}
+	sc := &scope{}
+	var err error
+	if q.From != nil {
+		if r, sc, err = b.from(q.From); err != nil {
+			return nil, err
+		}
+	}
+	if q.Where != nil {
+		conds, err := b.condition(q.Where, sc, "WHERE")
+		if err != nil {
+			return nil, err
+		}
+		r = &relFilter{in: r, conds: conds}
+	}
+	var fields []field
+	var items []extendItem
+	for i := range q.Items {
+		it := &q.Items[i]
+		if it.Star {
+			fs, is, err := b.star(it, sc)
+			if err != nil {
+				return nil, err
+			}
+			fields, items = append(fields, fs...), append(items, is...)
+			continue
+		}
+		e, err := b.expr(it.Expr, sc)
+		if err != nil {
+			return nil, err
+		}
+		name := it.Alias.Name
+		if name == "" {
+			name = defaultName(it.Expr, i)
+		}
+		f, item := b.output(name, e)
+		fields = append(fields, f)
+		if item != nil {
+			items = append(items, *item)
+		}
+	}
+	if len(items) > 0 {
+		r = &relExtend{in: r, items: items}
+	}
+	return &boundQuery{r, fields}, nil
+}
+
+// output is a result column: a plain column keeps its number, anything else is computed.
+func (b *binder) output(name string, e expr.Expr) (field, *extendItem) {
+	if c, ok := e.(*expr.Column); ok {
+		return field{name: name, id: c.Index}, nil
+	}
+	id := b.columns.add(name, name, e.Type())
+	return field{name: name, id: id}, &extendItem{id, e}
+}
+
+// defaultName is the name of an item without an alias: the column's, or Flink's EXPR$n.
+func defaultName(e ast.Expr, i int) string {
+	switch e := e.(type) {
+	case *ast.ColumnRef:
+		return e.Parts[len(e.Parts)-1].Name
+	case *ast.FieldAccess:
+		return e.Field.Name
+	}
+	return fmt.Sprintf("EXPR$%d", i)
+}
+
+// star expands * and t.*, and r.* of a column of type ROW.
+func (b *binder) star(it *ast.SelectItem, sc *scope) ([]field, []extendItem, error) {
+	if len(sc.cols) == 0 {
+		return nil, nil, errAt(it.Pos, "* needs a FROM clause")
+	}
+	q := it.Qualifier
+	if len(q) == 0 || len(q) == 1 && sc.hasTable(q[0].Name) {
+		var fields []field
+		for _, c := range sc.cols {
+			if len(q) == 0 && c.merged || len(q) == 1 && c.table != q[0].Name {
+				continue
+			}
+			if err := c.usable(it.Pos); err != nil {
+				return nil, nil, err
+			}
+			fields = append(fields, field{name: c.name, id: c.id})
+		}
+		return fields, nil, nil
+	}
+	if len(q) == 1 && len(sc.find("", q[0].Name)) == 0 {
+		return nil, nil, near(errAt(q[0].Pos, "unknown table %q", q[0].Name), q[0].Name, sc.tables(), "tables")
+	}
+	row, err := b.columnRef(&ast.ColumnRef{Pos: q[0].Pos, Parts: q}, sc)
+	if err != nil {
+		return nil, nil, err
+	}
+	if row.Type().Kind != types.Row {
+		return nil, nil, errAt(it.Pos, "%s.* needs a ROW, and %s is %s", row, row, row.Type())
+	}
+	var fields []field
+	var items []extendItem
+	for _, rf := range row.Type().Fields {
+		e, err := b.fieldOf(row, ast.Ident{Pos: it.Pos, Name: rf.Name})
+		if err != nil {
+			return nil, nil, err
+		}
+		f, item := b.output(rf.Name, e)
+		fields, items = append(fields, f), append(items, *item)
+	}
+	return fields, items, nil
+}
+
+// condition binds a condition and splits it at its ANDs.
+func (b *binder) condition(e ast.Expr, sc *scope, clause string) ([]expr.Expr, error) {
+	x, err := b.expr(e, sc)
+	if err != nil {
+		return nil, err
+	}
+	if k := x.Type().Kind; k != types.Boolean && k != types.Null {
+		return nil, errAt(e.Position(), "%s needs a BOOLEAN, and this is %s", clause, x.Type())
+	}
+	return expr.Conjuncts(x), nil
+}
+
+// uniqueNames gives result columns of one name a number, as Flink does: id, id0, id1.
+func uniqueNames(fields []field) {
+	seen := map[string]bool{}
+	for _, f := range fields {
+		seen[f.name] = true
+	}
+	used := map[string]bool{}
+	for i := range fields {
+		n := fields[i].name
+		if used[n] {
+			for k := 0; ; k++ {
+				if c := fmt.Sprintf("%s%d", n, k); !seen[c] && !used[c] {
+					n = c
+					break
+				}
+			}
+		}
+		used[n] = true
+		fields[i].name = n
+	}
+}

@@ -1,0 +1,273 @@
+package planner
+
+import (
+	"slices"
+	"time"
+
+	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/engine/expr"
+	"github.com/sluicesql/sluice/engine/row"
+)
+
+// stream is a physical node with what the builder knows of it in terms of the logical columns.
+type stream struct {
+	node Node
+	// ids are the numbers of the node's columns.
+	ids   []int
+	facts *facts
+	// dist are the columns by whose hash rows are divided, in order; nil when unknown.
+	dist []int
+	// reader says that the node runs in the readers' tasks: no exchange has come yet.
+	reader bool
+}
+
+func (s *stream) props() *Props { return s.node.Out() }
+
+// at are the positions of columns, or of columns equal to them; ok is false when one is missing.
+func (s *stream) at(cols []int) (pos []int, ok bool) {
+	pos = make([]int, len(cols))
+	for i, c := range cols {
+		if pos[i] = s.facts.find(s.ids, c); pos[i] < 0 {
+			return nil, false
+		}
+	}
+	return pos, true
+}
+
+func (s *stream) mustAt(cols []int) []int {
+	pos, ok := s.at(cols)
+	if !ok {
+		panic("planner: a column that is needed was pruned")
+	}
+	return pos
+}
+
+// expr rewrites an expression over column numbers to one over the node's columns.
+func (s *stream) expr(e expr.Expr) expr.Expr {
+	return substitute(e, func(c *expr.Column) expr.Expr {
+		i := s.facts.find(s.ids, c.Index)
+		if i < 0 {
+			panic("planner: the column " + c.Name + " was pruned")
+		}
+		return &expr.Column{Index: i, Name: c.Name, T: c.T}
+	})
+}
+
+func (s *stream) exprs(es []expr.Expr) []expr.Expr {
+	out := make([]expr.Expr, len(es))
+	for i, e := range es {
+		out[i] = s.expr(e)
+	}
+	return out
+}
+
+// builder makes the physical plan of a job.
+type builder struct {
+	columns *columnTable
+	zone    *time.Location
+	// scans are all reads of each table in the job.
+	scans map[*Table][]*relScan
+	chain map[*relScan]*chain
+	bases map[*Table]*tableBase
+	built map[*sharedBody]*stream
+}
+
+// build makes the physical plan.
+func (s *Session) build(j *logicalJob, options map[string]string) (*Plan, error) {
+	b := &builder{
+		columns: j.columns, zone: s.location(),
+		scans: map[*Table][]*relScan{}, chain: map[*relScan]*chain{}, bases: map[*Table]*tableBase{}, built: map[*sharedBody]*stream{},
+	}
+	for _, sink := range j.sinks {
+		b.collect(sink.in)
+	}
+	for _, d := range j.shared {
+		b.collect(d.body)
+	}
+	p := &Plan{Options: options}
+	for _, sink := range j.sinks {
+		n, err := b.sink(sink)
+		if err != nil {
+			return nil, err
+		}
+		p.Sinks = append(p.Sinks, n)
+	}
+	number(p)
+	p.Fingerprint = fingerprint(p)
+	return p, nil
+}
+
+// collect notes all scans of a tree, with the filters and projections directly above them.
+func (b *builder) collect(r rel) {
+	if c := asChain(r); c != nil {
+		t := c.scan.src.table
+		b.scans[t] = append(b.scans[t], c.scan)
+		b.chain[c.scan] = c
+		return
+	}
+	switch r := r.(type) {
+	case *relFilter:
+		b.collect(r.in)
+	case *relExtend:
+		b.collect(r.in)
+	case *relJoin:
+		for _, in := range r.inputs {
+			b.collect(in.rel)
+		}
+	}
+}
+
+// derive makes the properties of a node from its columns' numbers.
+func (b *builder) derive(ids []int, mode spi.Mode, f *facts, bounded bool, dist []int) Props {
+	p := Props{Mode: mode, Keys: f.visible(ids), Bounded: bounded}
+	for _, id := range ids {
+		c := &b.columns.list[id]
+		p.Columns = append(p.Columns, Column{c.name, c.typ})
+	}
+	if dist != nil {
+		s := stream{ids: ids, facts: f}
+		if pos, ok := s.at(dist); ok {
+			p.Dist = pos
+		}
+	}
+	return p
+}
+
+// stream builds r; its columns hold at least those of need.
+func (b *builder) stream(r rel, need colSet) *stream {
+	if c := asChain(r); c != nil {
+		return b.table(c, need)
+	}
+	switch r := r.(type) {
+	case *relValues:
+		return b.values(r)
+	case *relFilter:
+		in := b.stream(r.in, need.clone().addExprs(r.conds))
+		return b.filter(in, r.conds, nil)
+	case *relExtend:
+		return b.extend(r, need)
+	case *relShared:
+		return b.sharedStream(r)
+	case *relJoin:
+		return b.join(r, need)
+	}
+	panic("planner: unknown logical node")
+}
+
+// filter puts a filter on top of in.
+func (b *builder) filter(in *stream, conds []expr.Expr, upsertKey []int) *stream {
+	if len(conds) == 0 {
+		return in
+	}
+	f := in.facts.clone()
+	f.filter(conds)
+	p := in.props()
+	n := &Filter{Props: b.derive(in.ids, p.Mode, f, p.Bounded, in.dist), Input: in.node, Cond: expr.And(in.exprs(conds)...)}
+	if upsertKey != nil {
+		n.UpsertKey = in.mustAt(upsertKey)
+	}
+	return &stream{node: n, ids: in.ids, facts: f, dist: in.dist, reader: in.reader}
+}
+
+// extend computes the items of x and drops what is not needed above.
+func (b *builder) extend(x *relExtend, need colSet) *stream {
+	below := need.clone()
+	for _, it := range x.items {
+		delete(below, it.id)
+	}
+	passed := below.clone()
+	for _, it := range x.items {
+		below.addExprs([]expr.Expr{it.e})
+	}
+	in := b.stream(x.in, below)
+	return b.project(in, passed.of(in.ids), x.items, nil)
+}
+
+// project delivers the given columns of in and the computed items after them. With nothing to do it is in
+// itself.
+func (b *builder) project(in *stream, keep []int, items []extendItem, upsertKey []int) *stream {
+	if len(items) == 0 && slices.Equal(keep, in.ids) {
+		return in
+	}
+	f := in.facts.clone()
+	f.extend(items)
+	p := in.props()
+	ids := slices.Clone(keep)
+	var es []expr.Expr
+	for _, id := range keep {
+		es = append(es, in.expr(b.columns.ref(id)))
+	}
+	for _, it := range items {
+		ids = append(ids, it.id)
+		es = append(es, in.expr(it.e))
+	}
+	if v, ok := in.node.(*Values); ok && allConst(es) {
+		return b.projectValues(v, ids, es, f)
+	}
+	n := &Project{Props: b.derive(ids, p.Mode, f, p.Bounded, in.dist), Input: in.node, Exprs: es}
+	if upsertKey != nil {
+		n.UpsertKey = in.mustAt(upsertKey)
+	}
+	return &stream{node: n, ids: ids, facts: f, dist: in.dist, reader: in.reader}
+}
+
+func allConst(es []expr.Expr) bool {
+	return !slices.ContainsFunc(es, func(e expr.Expr) bool { _, ok := e.(*expr.Const); return !ok })
+}
+
+// projectValues replaces a projection of constants by the constants.
+func (b *builder) projectValues(v *Values, ids []int, es []expr.Expr, f *facts) *stream {
+	var rows [][]row.Datum
+	for range v.Rows {
+		var r []row.Datum
+		for _, e := range es {
+			r = append(r, e.(*expr.Const).Value)
+		}
+		rows = append(rows, r)
+	}
+	n := &Values{Props: b.derive(ids, spi.AppendOnly, f, true, nil), Rows: rows}
+	return &stream{node: n, ids: ids, facts: f, reader: true}
+}
+
+func (b *builder) values(v *relValues) *stream {
+	f := factsOf(v)
+	n := &Values{Props: b.derive(v.ids, spi.AppendOnly, f, true, nil)}
+	for _, r := range v.rows {
+		d := make([]row.Datum, len(r))
+		for i, e := range r {
+			d[i] = e.(*expr.Const).Value
+		}
+		n.Rows = append(n.Rows, d)
+	}
+	return &stream{node: n, ids: v.ids, facts: f, reader: true}
+}
+
+// sharedStream is one reference to a shared body, which is built once.
+func (b *builder) sharedStream(r *relShared) *stream {
+	in := b.built[r.def]
+	if in == nil {
+		in = b.stream(r.def.body, r.def.need)
+		in = b.project(in, r.def.need.of(in.ids), nil, nil)
+		b.built[r.def] = in
+	}
+	translate := func(ids []int) []int {
+		out := make([]int, len(ids))
+		for i, id := range ids {
+			out[i] = r.ids[slices.Index(r.def.ids, id)]
+		}
+		return out
+	}
+	s := &stream{node: in.node, ids: translate(in.ids), facts: r.facts(), reader: in.reader}
+	if in.dist != nil {
+		visible := make([]int, len(in.dist))
+		for i, d := range in.dist {
+			k := in.facts.find(r.def.ids, d)
+			if k < 0 {
+				return s
+			}
+			visible[i] = r.ids[k]
+		}
+		s.dist = visible
+	}
+	return s
+}

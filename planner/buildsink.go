@@ -1,0 +1,174 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sluicesql/sluice/connectors/spi"
+)
+
+// sink builds a root: projection to the sink's columns, the exchange that brings together what has to be
+// consolidated, and the sink.
+func (b *builder) sink(l *logicalSink) (*Sink, error) {
+	s := b.stream(l.in, setOf(l.ids))
+	s = b.project(s, l.ids, nil, nil)
+	n := &Sink{}
+	if l.sink == nil {
+		b.resultSink(n, l, s)
+	} else if err := b.tableSink(n, l, s); err != nil {
+		return nil, err
+	}
+	s = b.toSink(n, s)
+	n.Input = s.node
+	n.PairKey = n.pairKey(s)
+	n.Keys, n.Bounded, n.Mode = s.facts.visible(s.ids), s.props().Bounded, n.Spec.Mode
+	n.Dist = s.props().Dist
+	return n, nil
+}
+
+// resultSink describes the result of a top-level SELECT.
+func (b *builder) resultSink(n *Sink, l *logicalSink, s *stream) {
+	t := &spi.Table{}
+	for i, id := range s.ids {
+		typ := b.columns.list[id].typ
+		t.Columns = append(t.Columns, spi.Column{Name: l.names[i], Type: typ})
+		n.Spec.Columns = append(n.Spec.Columns, i)
+		n.Columns = append(n.Columns, Column{l.names[i], typ})
+	}
+	n.Spec.Table, n.Spec.Mode, n.Spec.TimeZone = t, s.props().Mode, b.zone
+}
+
+func (b *builder) tableSink(n *Sink, l *logicalSink, s *stream) error {
+	info := l.sink
+	n.Connector, n.Table, n.Width = info.table.Connector, info.table.Name, info.traits.Parallelism
+	n.Spec = spi.SinkSpec{Table: info.spec, Columns: info.columns, Key: info.key, TimeZone: b.zone}
+	for pos, i := range info.columns {
+		c := info.spec.Columns[i]
+		n.Columns = append(n.Columns, Column{c.Name, c.Type})
+		if info.declared(pos).Type.NotNull && !b.columns.list[s.ids[pos]].typ.NotNull {
+			n.NotNull = append(n.NotNull, pos)
+		}
+	}
+	changes := s.props().Mode
+	switch info.traits.Accepts {
+	case spi.AppendOnly:
+		if changes != spi.AppendOnly {
+			return cannotTakeBack(l, s)
+		}
+		n.Spec.Mode = spi.AppendOnly
+	case spi.Retract:
+		n.Spec.Mode = changes
+	case spi.Upsert:
+		if !s.facts.isKey(pick(s.ids, info.key)) {
+			return b.keyMismatch(l, s)
+		}
+		n.Spec.Mode = spi.Upsert
+	}
+	return nil
+}
+
+// cannotTakeBack refuses a changing query into a sink that can only append.
+func cannotTakeBack(l *logicalSink, s *stream) error {
+	name := l.sink.table.Name
+	why := "its rows can change and be deleted"
+	if t := changingTable(l.in); t != nil {
+		why = fmt.Sprintf("%s is a changing table (%s), so that rows of the result are changed and deleted", t.table.Name, t.why)
+	}
+	return hint(errAt(l.at.table, "%s cannot take the query's changes: connector %s is append-only as declared, but %s", name, l.sink.table.Connector.Name(), why),
+		"write with a format or connector that can express deletes, such as 'debezium-json' or upsert-kafka")
+}
+
+// changingTable is the first table of a tree whose rows can be taken back.
+func changingTable(r rel) *sourceInfo {
+	switch r := r.(type) {
+	case *relScan:
+		if r.src.changing() {
+			return r.src
+		}
+	case *relFilter:
+		return changingTable(r.in)
+	case *relExtend:
+		return changingTable(r.in)
+	case *relShared:
+		return changingTable(r.def.body)
+	case *relJoin:
+		for _, in := range r.inputs {
+			if t := changingTable(in.rel); t != nil {
+				return t
+			}
+		}
+	}
+	return nil
+}
+
+// keyMismatch refuses a query of which several rows could have one key of the sink.
+func (b *builder) keyMismatch(l *logicalSink, s *stream) error {
+	var key []string
+	for _, k := range l.sink.key {
+		key = append(key, l.sink.declared(k).Name)
+	}
+	known := "no unique key of the query is known"
+	if keys := s.props().Keys; len(keys) > 0 {
+		var parts []string
+		for _, k := range keys {
+			var cols []string
+			for _, i := range k {
+				cols = append(cols, l.sink.declared(i).Name)
+			}
+			parts = append(parts, "("+strings.Join(cols, ", ")+")")
+		}
+		known = "the query's rows are unique by " + strings.Join(parts, " and by ")
+	} else if all := s.facts.keys; len(all) > 0 {
+		var cols []string
+		for _, id := range all[0] {
+			cols = append(cols, b.columns.list[id].label)
+		}
+		known = "the query's rows are unique by (" + strings.Join(cols, ", ") + "), which it does not write"
+	}
+	return hint(errAt(l.at.table, "several rows of the query may have one PRIMARY KEY (%s) of %s, and which of them would stay is undefined: %s",
+		strings.Join(key, ", "), l.sink.table.Name, known),
+		"make a unique key of the query the PRIMARY KEY of %s", l.sink.table.Name)
+}
+
+// toSink adds the exchange before a sink, where one is needed: rows that are equal, or that have one key of
+// the sink, have to meet in one writer.
+func (b *builder) toSink(n *Sink, s *stream) *stream {
+	key := pick(s.ids, n.Spec.Key)
+	there := !s.reader && n.Width == 0
+	if len(key) > 0 {
+		if there && s.dist != nil && s.distWithin(key) {
+			return s
+		}
+		out := b.exchange(s, key, false)
+		out.node.(*Exchange).Width = n.Width
+		return out
+	}
+	if there {
+		if s.props().Mode == spi.AppendOnly {
+			return s
+		}
+		if _, visible := s.at(s.dist); visible && s.dist != nil {
+			return s
+		}
+	}
+	x := &Exchange{Input: s.node, Width: n.Width}
+	// Inserts alone need not meet anything; they stay with the shard of the reader's number.
+	x.Spread = s.props().Mode == spi.AppendOnly && n.Width == 0
+	x.ByRow = !x.Spread
+	x.Props = b.derive(s.ids, s.props().Mode, s.facts, s.props().Bounded, nil)
+	return &stream{node: x, ids: s.ids, facts: s.facts}
+}
+
+// distWithin reports whether rows of equal cols are on one shard.
+func (s *stream) distWithin(cols []int) bool {
+	return !slices.ContainsFunc(s.dist, func(d int) bool { return s.facts.find(cols, d) < 0 && !s.facts.isConst(d) })
+}
+
+// pairKey is a unique key of the sink's input: the sink's own where the query is known to respect it.
+func (n *Sink) pairKey(s *stream) []int {
+	if len(n.Spec.Key) > 0 && s.facts.isKey(pick(s.ids, n.Spec.Key)) {
+		return n.Spec.Key
+	}
+	return s.bestKey()
+}

@@ -1,0 +1,42 @@
+package planner
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sluicesql/sluice/sql/ast"
+)
+
+// errAt is a user's mistake at a place of the text.
+func errAt(pos ast.Pos, format string, args ...any) *ast.Error {
+	return &ast.Error{Pos: pos, Msg: fmt.Sprintf(format, args...)}
+}
+
+// hint adds the remedy.
+func hint(e *ast.Error, format string, args ...any) *ast.Error {
+	e.Hint = fmt.Sprintf(format, args...)
+	return e
+}
+
+// near adds the candidate that was probably meant, or else lists the candidates when they are few.
+func near(e *ast.Error, word string, candidates []string, what string) *ast.Error {
+	if n := ast.Near(word, candidates); n != "" {
+		if strings.EqualFold(n, word) {
+			return hint(e, "did you mean %q? Names are case-sensitive", n)
+		}
+		return hint(e, "did you mean %q?", n)
+	}
+	const few = 12
+	switch {
+	case len(candidates) == 0:
+		return hint(e, "there are no %s", what)
+	case len(candidates) <= few:
+		return hint(e, "known %s: %s", what, strings.Join(candidates, ", "))
+	}
+	return e
+}
+
+// notAvailable refuses what the parser reads and nothing executes yet.
+func notAvailable(pos ast.Pos, what, remedy string) *ast.Error {
+	return &ast.Error{Pos: pos, Msg: what + " is not available in this version", Hint: remedy}
+}

@@ -1,0 +1,248 @@
+package planner
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sluicesql/sluice/engine/expr"
+)
+
+// Explain writes the plan as a text tree: every node with its ID, its columns and types, changelog mode,
+// unique keys and boundedness, and what it does and why. A shared node is written once and then referred
+// to by its ID.
+func (p *Plan) Explain() string {
+	e := &explainer{parents: map[Node]int{}, written: map[Node]bool{}}
+	p.walk(func(n Node) {
+		for _, in := range n.Inputs() {
+			e.parents[in]++
+		}
+	})
+	for i, s := range p.Sinks {
+		if i > 0 {
+			e.b.WriteByte('\n')
+		}
+		e.node(s, "", "")
+	}
+	return e.b.String()
+}
+
+type explainer struct {
+	b       strings.Builder
+	parents map[Node]int
+	written map[Node]bool
+}
+
+// node writes a node and what it reads. first goes before its first line, rest before those that follow.
+func (e *explainer) node(n Node, first, rest string) {
+	p := n.Out()
+	if e.written[n] {
+		fmt.Fprintf(&e.b, "%s#%d (written above)\n", first, p.ID)
+		return
+	}
+	e.written[n] = true
+	title, details := describe(n)
+	if e.parents[n] > 1 {
+		title += fmt.Sprintf(", shared by %d", e.parents[n])
+	}
+	fmt.Fprintf(&e.b, "%s#%d %s\n", first, p.ID, title)
+	inputs := n.Inputs()
+	bar := rest
+	if len(inputs) > 0 {
+		bar += "│ "
+	} else {
+		bar += "  "
+	}
+	for _, d := range append(details, props(p)...) {
+		fmt.Fprintf(&e.b, "%s  %s\n", bar, d)
+	}
+	for i, in := range inputs {
+		if i == len(inputs)-1 {
+			e.node(in, rest+"└─", rest+"  ")
+		} else {
+			e.node(in, rest+"├─", rest+"│ ")
+		}
+	}
+}
+
+// props are the lines that every node has.
+func props(p *Props) []string {
+	var cols []string
+	for _, c := range p.Columns {
+		cols = append(cols, c.Name+" "+c.Type.String())
+	}
+	keys := "none"
+	if len(p.Keys) > 0 {
+		var parts []string
+		for _, k := range p.Keys {
+			if len(k) == 0 {
+				parts = append(parts, "one row at most")
+			} else {
+				parts = append(parts, p.names(k))
+			}
+		}
+		keys = strings.Join(parts, ", ")
+	}
+	end := "unbounded"
+	if p.Bounded {
+		end = "bounded"
+	}
+	return []string{
+		"columns: " + strings.Join(cols, ", "),
+		fmt.Sprintf("changes: %s; unique: %s; %s", p.Mode, keys, end),
+	}
+}
+
+// names are columns by name, in parentheses. A name that occurs twice among the columns gets its position.
+func (p *Props) names(cols []int) string {
+	parts := make([]string, len(cols))
+	for i, c := range cols {
+		parts[i] = p.name(c)
+	}
+	return "(" + strings.Join(parts, ", ") + ")"
+}
+
+func (p *Props) name(c int) string {
+	n := p.Columns[c].Name
+	for i := range p.Columns {
+		if i != c && p.Columns[i].Name == n {
+			return fmt.Sprintf("%s@%d", n, c)
+		}
+	}
+	return n
+}
+
+// describe is a node's title and the details of its own.
+func describe(n Node) (string, []string) {
+	switch n := n.(type) {
+	case *Scan:
+		return describeScan(n)
+	case *Values:
+		return fmt.Sprintf("Values: %d rows", len(n.Rows)), nil
+	case *Filter:
+		d := []string{"keeps: " + n.Cond.String()}
+		if n.UpsertKey != nil {
+			d = append(d, "a row that fails becomes a delete of "+n.Input.Out().names(n.UpsertKey))
+		}
+		return "Filter", d
+	case *Project:
+		return "Project", []string{"computes: " + exprList(n.Exprs)}
+	case *Normalise:
+		return describeNormalise(n)
+	case *Exchange:
+		return "Exchange: " + describeExchange(n), nil
+	case *Join:
+		return describeJoin(n)
+	case *Sink:
+		return describeSink(n)
+	}
+	panic("planner: unknown node")
+}
+
+func exprList(es []expr.Expr) string {
+	parts := make([]string, len(es))
+	for i, e := range es {
+		parts[i] = e.String()
+	}
+	return strings.Join(parts, ", ")
+}
+
+func describeScan(n *Scan) (string, []string) {
+	d := []string{fmt.Sprintf("reads %s: %s", n.Spec.Mode, n.Why)}
+	var unused []string
+	used := map[int]bool{}
+	for _, c := range n.Spec.Columns {
+		used[c] = true
+	}
+	for i, c := range n.Spec.Table.Columns {
+		if !used[i] {
+			unused = append(unused, c.Name)
+		}
+	}
+	if len(unused) > 0 {
+		d = append(d, "not read: "+strings.Join(unused, ", "))
+	}
+	return fmt.Sprintf("Scan %s (%s)", n.Table, n.Connector.Name()), d
+}
+
+func describeNormalise(n *Normalise) (string, []string) {
+	in := n.Input.Out()
+	if n.Kind == NormaliseRows {
+		return "Normalise: rows by " + in.names(n.Key), []string{"why: " + n.Why}
+	}
+	return fmt.Sprintf("Normalise: index from %s to %s", in.names(n.Key), in.names(n.Route)), []string{"why: " + n.Why}
+}
+
+func describeExchange(n *Exchange) string {
+	var s string
+	switch {
+	case n.Spread:
+		s = "each shard to its own"
+	case n.ByRow:
+		s = "by the hash of the row"
+	case len(n.Key) == 0:
+		s = "all to one shard"
+	default:
+		s = "by the hash of " + n.Input.Out().names(n.Key)
+	}
+	if n.DropNull {
+		s += ", without NULLs"
+	}
+	if n.Width > 0 {
+		s += fmt.Sprintf(", to %d", n.Width)
+	}
+	return s
+}
+
+func describeJoin(n *Join) (string, []string) {
+	l, r := n.Left.Out(), n.Right.Out()
+	title := "Join: every row with every row"
+	if len(n.L.Key) > 0 {
+		title = fmt.Sprintf("Join: %s = %s", l.names(n.L.Key), r.names(n.R.Key))
+	}
+	d := []string{"left state: " + describeSide(l, n.L), "right state: " + describeSide(r, n.R)}
+	if n.Residual != nil {
+		d = append(d, "and: "+n.Residual.String())
+	}
+	return title, d
+}
+
+func describeSide(p *Props, s JoinSide) string {
+	var out string
+	switch s.Layout {
+	case LayoutOne:
+		out = "one row for each join key"
+	case LayoutUnique:
+		out = "rows by join key and " + p.names(s.Unique)
+	case LayoutBag:
+		out = "a bag of rows for each join key"
+	}
+	if s.Upsert {
+		out += "; it is the table's normaliser"
+	}
+	return out
+}
+
+func describeSink(n *Sink) (string, []string) {
+	title := "Result"
+	if n.Connector != nil {
+		title = fmt.Sprintf("Sink %s (%s)", n.Table, n.Connector.Name())
+	}
+	var d []string
+	if len(n.Spec.Key) > 0 {
+		d = append(d, "primary key: "+n.names(n.Spec.Key))
+	}
+	if n.Mode != 0 {
+		if n.PairKey != nil {
+			d = append(d, "changes of equal "+n.names(n.PairKey)+" in an epoch become one")
+		} else {
+			d = append(d, "equal rows that come and go in an epoch cancel")
+		}
+	}
+	if len(n.NotNull) > 0 {
+		d = append(d, "a NULL ends the job in: "+n.names(n.NotNull))
+	}
+	if n.Width > 0 {
+		d = append(d, fmt.Sprintf("writers: %d", n.Width))
+	}
+	return title, d
+}

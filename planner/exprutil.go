@@ -1,0 +1,107 @@
+package planner
+
+import (
+	"github.com/sluicesql/sluice/engine/expr"
+	"github.com/sluicesql/sluice/engine/types"
+)
+
+// substitute replaces the columns of e.
+func substitute(e expr.Expr, f func(*expr.Column) expr.Expr) expr.Expr {
+	switch e := e.(type) {
+	case *expr.Column:
+		return f(e)
+	case *expr.Call:
+		args := make([]expr.Expr, len(e.Args))
+		for i, a := range e.Args {
+			args[i] = substitute(a, f)
+		}
+		return &expr.Call{Fn: e.Fn, Args: args, T: e.T}
+	}
+	return e
+}
+
+// equality splits a = b.
+func equality(e expr.Expr) (a, b expr.Expr, ok bool) {
+	c, ok := e.(*expr.Call)
+	if !ok || c.Fn.Name != "=" || len(c.Args) != 2 {
+		return nil, nil, false
+	}
+	return c.Args[0], c.Args[1], true
+}
+
+// stripCast takes off casts that leave every value as it is.
+func stripCast(e expr.Expr) expr.Expr {
+	for {
+		c, ok := e.(*expr.Call)
+		if !ok || c.Fn.Name != "CAST" || len(c.Args) != 1 || !widens(c.Args[0].Type(), c.T) {
+			return e
+		}
+		e = c.Args[0]
+	}
+}
+
+// widens reports whether every value of from is the same value of to, in the same encoding.
+func widens(from, to types.Type) bool {
+	if !sameForm(from, to) {
+		return false
+	}
+	if from.IsInteger() || from.IsApprox() {
+		return from.Kind <= to.Kind
+	}
+	return from.Precision <= to.Precision
+}
+
+// sameForm reports whether equal values of the two types have equal encodings as keys, and unequal ones
+// unequal.
+func sameForm(a, b types.Type) bool {
+	switch {
+	case a.IsInteger() && b.IsInteger(), a.IsApprox() && b.IsApprox():
+		return true
+	case a.IsString() && b.IsString():
+		return true
+	case a.IsBinary() && b.IsBinary():
+		return true
+	case a.Kind != b.Kind:
+		return false
+	}
+	switch a.Kind {
+	case types.Decimal:
+		return a.Scale == b.Scale && a.Phys() == b.Phys()
+	case types.Timestamp, types.TimestampLTZ:
+		return a.Phys() == b.Phys()
+	case types.Time:
+		return true
+	case types.Map:
+		// Equal maps may hold their entries in different orders.
+		return false
+	}
+	return a.SameIgnoringNull(b)
+}
+
+func isConst(e expr.Expr) bool {
+	c, ok := e.(*expr.Const)
+	return ok && !c.Value.Null
+}
+
+func isTrue(e expr.Expr) bool {
+	c, ok := e.(*expr.Const)
+	return ok && c.T.Kind == types.Boolean && !c.Value.Null && c.Value.I != 0
+}
+
+// volatileFunction is the name of a non-deterministic function in e; empty without one.
+func volatileFunction(e expr.Expr) string {
+	name := ""
+	expr.Walk(e, func(e expr.Expr) bool {
+		if c, ok := e.(*expr.Call); ok && c.Fn.Volatile && name == "" {
+			name = c.Fn.Name
+		}
+		return name == ""
+	})
+	return name
+}
+
+// castable reports whether CAST is defined from one type to another.
+func castable(from, to types.Type) bool {
+	_, err := expr.Cast(&expr.Column{T: from}, to, false)
+	return err == nil
+}

@@ -1,0 +1,30 @@
+package planner
+
+// walk calls f for each node of the plan once, inputs before the nodes that read them.
+func (p *Plan) walk(f func(Node)) {
+	seen := map[Node]bool{}
+	var visit func(Node)
+	visit = func(n Node) {
+		if seen[n] {
+			return
+		}
+		seen[n] = true
+		for _, in := range n.Inputs() {
+			visit(in)
+		}
+		f(n)
+	}
+	for _, s := range p.Sinks {
+		visit(s)
+	}
+}
+
+// number gives each node its ID. The order is that of the plan from its inputs up, so that an INSERT added
+// at the end of a job leaves the IDs of what was there before.
+func number(p *Plan) {
+	next := 1
+	p.walk(func(n Node) {
+		n.Out().ID = next
+		next++
+	})
+}

@@ -1,0 +1,87 @@
+package planner
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/sql/ast"
+)
+
+// checkValue checks that a value has the form that an option's declaration asks for. Values of secret
+// options are never repeated in the error.
+func checkValue(o *spi.Option, name, value string) error {
+	vals := spi.Options{name: value}
+	var err error
+	switch o.Kind {
+	case spi.IntOption:
+		_, err = vals.Int(name, 0)
+	case spi.BoolOption:
+		_, err = vals.Bool(name, false)
+	case spi.DurationOption:
+		_, err = vals.Duration(name, 0)
+	case spi.EnumOption:
+		_, err = vals.Enum(name, "", o.Values...)
+	case spi.MemoryOption:
+		if _, merr := ParseMemory(value); merr != nil {
+			err = &spi.OptionError{Name: name, Value: true, Msg: fmt.Sprintf("option %q: %v", name, merr)}
+		}
+	}
+	if err != nil && o.Secret {
+		return &spi.OptionError{Name: name, Value: true, Msg: fmt.Sprintf("the value of option %q has a wrong form", name)}
+	}
+	return err
+}
+
+// placeOption gives an error the place of the option that it blames. Errors that blame none stay at the
+// key's place.
+func placeOption(err error, key, value ast.Pos) *ast.Error {
+	if placed, ok := errors.AsType[*ast.Error](err); ok {
+		return placed
+	}
+	if oe, ok := errors.AsType[*spi.OptionError](err); ok && oe.Value {
+		return &ast.Error{Pos: value, Msg: oe.Msg}
+	}
+	return &ast.Error{Pos: key, Msg: err.Error()}
+}
+
+var memoryUnits = []struct {
+	shift uint
+	names []string
+}{
+	{0, []string{"", "b", "bytes"}},
+	{10, []string{"k", "kb", "kibibytes"}},
+	{20, []string{"m", "mb", "mebibytes"}},
+	{30, []string{"g", "gb", "gibibytes"}},
+	{40, []string{"t", "tb", "tebibytes"}},
+}
+
+// ParseMemory reads an amount of memory in Flink's form, "256 mb", as a number of bytes; units are powers
+// of 1024, and a number alone is bytes.
+func ParseMemory(s string) (int64, error) {
+	t := strings.ToLower(strings.TrimSpace(s))
+	i := 0
+	for i < len(t) && t[i] >= '0' && t[i] <= '9' {
+		i++
+	}
+	n, err := strconv.ParseInt(t[:i], 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no amount of memory; write a number and a unit, as in '256 mb'", s)
+	}
+	unit := strings.TrimSpace(t[i:])
+	for _, u := range memoryUnits {
+		for _, name := range u.names {
+			if name != unit {
+				continue
+			}
+			if n > math.MaxInt64>>u.shift {
+				return 0, fmt.Errorf("%q is too much memory", s)
+			}
+			return n << u.shift, nil
+		}
+	}
+	return 0, fmt.Errorf("%q has the unknown unit %q; known are b, kb, mb, gb, tb", s, unit)
+}

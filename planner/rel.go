@@ -1,0 +1,203 @@
+package planner
+
+import (
+	"github.com/sluicesql/sluice/engine/expr"
+	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/sql/ast"
+)
+
+// The logical tree is what binding makes of a query and what the rules rewrite. Its columns have numbers
+// of their own, unique in a job, which never change as nodes move; the Index of an expr.Column is such a
+// number until the physical plan is built. So a predicate moves through a join as it is, and a plain
+// column that is merely passed on or renamed keeps its number: names are the scopes' business.
+
+// rel is a node of the logical tree: *relScan, *relValues, *relFilter, *relExtend, *relJoin, *relView or
+// *relShared.
+type rel interface {
+	// out are the columns that the node delivers.
+	out() []int
+}
+
+// columnInfo is what is known of a numbered column.
+type columnInfo struct {
+	name  string // as a result column
+	label string // in expressions of EXPLAIN: with the table's alias
+	typ   types.Type
+}
+
+// columnTable numbers the columns of a job.
+type columnTable struct{ list []columnInfo }
+
+func (t *columnTable) add(name, label string, typ types.Type) int {
+	t.list = append(t.list, columnInfo{name, label, typ})
+	return len(t.list) - 1
+}
+
+func (t *columnTable) ref(id int) *expr.Column {
+	c := &t.list[id]
+	return &expr.Column{Index: id, Name: c.label, T: c.typ}
+}
+
+// relScan reads a table. Column i of the table's connector schema is ids[i].
+type relScan struct {
+	src *sourceInfo
+	ids []int
+	// need are the columns in use, set when columns are pruned.
+	need []int
+}
+
+func (s *relScan) out() []int {
+	if s.need != nil {
+		return s.need
+	}
+	return s.ids
+}
+
+// relValues are constant rows.
+type relValues struct {
+	ids  []int
+	rows [][]expr.Expr
+}
+
+func (v *relValues) out() []int { return v.ids }
+
+// relFilter keeps the rows for which all conditions are TRUE.
+type relFilter struct {
+	in    rel
+	conds []expr.Expr
+}
+
+func (f *relFilter) out() []int { return f.in.out() }
+
+// relExtend adds computed columns.
+type relExtend struct {
+	in    rel
+	items []extendItem
+}
+
+type extendItem struct {
+	id int
+	e  expr.Expr
+}
+
+func (x *relExtend) out() []int {
+	o := append([]int(nil), x.in.out()...)
+	for _, it := range x.items {
+		o = append(o, it.id)
+	}
+	return o
+}
+
+func (x *relExtend) item(id int) expr.Expr {
+	for _, it := range x.items {
+		if it.id == id {
+			return it.e
+		}
+	}
+	return nil
+}
+
+// relJoin is an inner join. As bound it has any number of inputs and plain conditions; once ordered it has
+// two inputs, equality keys, and the rest of its conditions.
+type relJoin struct {
+	inputs []joinInput
+	conds  []expr.Expr
+	// crosses is the number of joins among the inputs that were asked for as CROSS JOIN: so often may
+	// inputs meet without an equality.
+	crosses int
+
+	ordered    bool
+	keyL, keyR []int
+}
+
+// joinInput is an input of a join with the place where it was joined, for errors.
+type joinInput struct {
+	rel  rel
+	pos  ast.Pos
+	kind string // how it was joined, as the user wrote it: "JOIN", "a comma"
+}
+
+func (j *relJoin) out() []int {
+	var o []int
+	for _, in := range j.inputs {
+		o = append(o, in.rel.out()...)
+	}
+	return o
+}
+
+// relView is one reference to a view or WITH item. It is resolved before the rules run: into its body, or
+// into a relShared where the view has several references.
+type relView struct {
+	view *View
+	ref  *ast.NamedTable
+	body rel
+	ids  []int
+}
+
+func (v *relView) out() []int { return v.ids }
+
+// relShared is one reference to a body that is computed once for several references.
+type relShared struct {
+	def *sharedBody
+	// ids are this reference's numbers for the body's columns def.ids.
+	ids []int
+	// need are the columns in use, set when columns are pruned.
+	need []int
+}
+
+type sharedBody struct {
+	name string
+	body rel
+	ids  []int // the body's columns that the view shows
+	need colSet
+}
+
+func (s *relShared) out() []int {
+	if s.need != nil {
+		return s.need
+	}
+	return s.ids
+}
+
+// changing reports whether the rows of r can be taken back.
+func changing(r rel) bool {
+	switch r := r.(type) {
+	case *relScan:
+		return r.src.changing()
+	case *relFilter:
+		return changing(r.in)
+	case *relExtend:
+		return changing(r.in)
+	case *relView:
+		return changing(r.body)
+	case *relShared:
+		return changing(r.def.body)
+	case *relJoin:
+		for _, in := range r.inputs {
+			if changing(in.rel) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hasJoin reports whether r holds a join, so that computing it twice would keep its state twice.
+func hasJoin(r rel) bool {
+	switch r := r.(type) {
+	case *relFilter:
+		return hasJoin(r.in)
+	case *relExtend:
+		return hasJoin(r.in)
+	case *relView:
+		return hasJoin(r.body)
+	case *relShared:
+		return hasJoin(r.def.body)
+	case *relJoin:
+		return true
+	}
+	return false
+}
+
+// singleRow reports whether r has one row at most.
+func singleRow(r rel) bool { return factsOf(r).isKey(nil) }

@@ -1,0 +1,135 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/sluicesql/sluice/engine/expr"
+)
+
+// orderJoins makes of each join of many inputs a left-deep tree of joins of two, in the order as written
+// but for inputs that have no equality with those before them: these wait.
+func (j *logicalJob) orderJoins() error {
+	var order func(rel) (rel, error)
+	order = func(r rel) (rel, error) {
+		if err := mapInputs(r, order); err != nil {
+			return nil, err
+		}
+		if jn, ok := r.(*relJoin); ok {
+			return j.orderJoin(jn)
+		}
+		return r, nil
+	}
+	return j.rewrite(order)
+}
+
+func (j *logicalJob) orderJoin(jn *relJoin) (rel, error) {
+	cur, rest, conds, crosses := jn.inputs[0].rel, slices.Clone(jn.inputs[1:]), jn.conds, jn.crosses
+	for len(rest) > 0 {
+		next := slices.IndexFunc(rest, func(in joinInput) bool {
+			return slices.ContainsFunc(conds, func(c expr.Expr) bool {
+				_, _, ok := joinKey(c, cur.out(), in.rel.out())
+				return ok
+			})
+		})
+		if next < 0 {
+			if next = crossInput(cur, rest); next < 0 {
+				if crosses == 0 {
+					return nil, noEquality(rest[0])
+				}
+				crosses--
+				next = 0
+			}
+		}
+		in := rest[next]
+		rest = slices.Delete(rest, next, next+1)
+		cur, conds = j.joinTwo(cur, in, conds)
+	}
+	return filtered(cur, conds), nil
+}
+
+// crossInput is the first input that may be joined without an equality, since one side is a single row.
+func crossInput(cur rel, rest []joinInput) int {
+	if singleRow(cur) {
+		return 0
+	}
+	return slices.IndexFunc(rest, func(in joinInput) bool { return singleRow(in.rel) })
+}
+
+func noEquality(in joinInput) error {
+	return hint(errAt(in.pos, "%s has no equality between its two sides, so that every row would meet every other", in.kind),
+		"add a condition such as a.id = b.a_id to ON or WHERE, or write CROSS JOIN to ask for all pairs")
+}
+
+// joinKey splits an equality into the key of the left and of the right side, brought to one encoding.
+func joinKey(c expr.Expr, left, right []int) (l, r expr.Expr, ok bool) {
+	a, b, ok := equality(c)
+	if !ok {
+		return nil, nil, false
+	}
+	if sa, sb := stripCast(a), stripCast(b); sameForm(sa.Type(), sb.Type()) {
+		a, b = sa, sb
+	} else if !sameForm(a.Type(), b.Type()) {
+		return nil, nil, false
+	}
+	switch {
+	case within(a, left) && within(b, right):
+		return a, b, true
+	case within(b, left) && within(a, right):
+		return b, a, true
+	}
+	return nil, nil, false
+}
+
+// within reports whether e has columns, and all of them are among cols.
+func within(e expr.Expr, cols []int) bool {
+	used := expr.ColumnsOf(e)
+	return len(used) > 0 && !slices.ContainsFunc(used, func(c int) bool { return !slices.Contains(cols, c) })
+}
+
+// joinTwo joins cur with in by all equalities between them, and returns the conditions that are left.
+func (j *logicalJob) joinTwo(cur rel, in joinInput, conds []expr.Expr) (rel, []expr.Expr) {
+	l, r := &relExtend{in: cur}, &relExtend{in: in.rel}
+	jn := &relJoin{ordered: true}
+	var later []expr.Expr
+	known := factsOf(cur)
+	for _, c := range conds {
+		a, b, ok := joinKey(c, cur.out(), in.rel.out())
+		if ok {
+			ka, kb := j.keyColumn(l, a), j.keyColumn(r, b)
+			// A second equality with the same left column is no further key, but a condition.
+			if !slices.ContainsFunc(jn.keyL, func(k int) bool { return known.same(k, ka) }) {
+				jn.keyL, jn.keyR = append(jn.keyL, ka), append(jn.keyR, kb)
+				continue
+			}
+		}
+		if within(c, slices.Concat(cur.out(), in.rel.out())) {
+			jn.conds = append(jn.conds, c)
+		} else {
+			later = append(later, c)
+		}
+	}
+	jn.inputs = []joinInput{{rel: bare(l)}, {rel: bare(r), pos: in.pos, kind: in.kind}}
+	return jn, later
+}
+
+// keyColumn is the column that holds a join key: the plain column itself, or a computed one.
+func (j *logicalJob) keyColumn(x *relExtend, e expr.Expr) int {
+	if c, ok := e.(*expr.Column); ok {
+		return c.Index
+	}
+	for _, it := range x.items {
+		if expr.Equal(it.e, e) {
+			return it.id
+		}
+	}
+	id := j.columns.add("$key", e.String(), e.Type())
+	x.items = append(x.items, extendItem{id, e})
+	return id
+}
+
+func bare(x *relExtend) rel {
+	if len(x.items) == 0 {
+		return x.in
+	}
+	return x
+}

@@ -1,0 +1,162 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/sluicesql/sluice/engine/expr"
+)
+
+// pushPredicates moves each condition as far down as its columns allow.
+func (j *logicalJob) pushPredicates() error {
+	return j.rewrite(func(r rel) (rel, error) { return push(r, nil), nil })
+}
+
+// push returns r with conds applied, as deep as possible.
+func push(r rel, conds []expr.Expr) rel {
+	switch r := r.(type) {
+	case *relFilter:
+		return push(r.in, append(slices.Clone(r.conds), conds...))
+	case *relExtend:
+		return pushExtend(r, conds)
+	case *relJoin:
+		return pushJoin(r, conds)
+	}
+	return filtered(r, conds)
+}
+
+func filtered(r rel, conds []expr.Expr) rel {
+	if len(conds) == 0 {
+		return r
+	}
+	return &relFilter{in: r, conds: conds}
+}
+
+func pushExtend(x *relExtend, conds []expr.Expr) rel {
+	var below, above []expr.Expr
+	for _, c := range conds {
+		in := inline(c, x)
+		if expr.Deterministic(in) {
+			below = append(below, in)
+		} else {
+			above = append(above, c)
+		}
+	}
+	x.in = push(x.in, below)
+	return filtered(x, above)
+}
+
+func pushJoin(j *relJoin, conds []expr.Expr) rel {
+	flat := &relJoin{conds: append(slices.Clone(j.conds), conds...), crosses: j.crosses}
+	flatten(flat, j.inputs)
+	var all, above []expr.Expr
+	for _, c := range flat.conds {
+		if expr.Deterministic(c) {
+			all = append(all, c)
+		} else {
+			above = append(above, c)
+		}
+	}
+	all = append(all, derived(all)...)
+	per := make([][]expr.Expr, len(flat.inputs))
+	flat.conds = nil
+	for _, c := range all {
+		if i := onlyInput(flat.inputs, expr.ColumnsOf(c)); i >= 0 {
+			per[i] = append(per[i], c)
+		} else {
+			flat.conds = append(flat.conds, c)
+		}
+	}
+	for i := range flat.inputs {
+		flat.inputs[i].rel = push(flat.inputs[i].rel, per[i])
+	}
+	return filtered(flat, above)
+}
+
+// flatten appends inputs to j, replacing joins among them by their inputs and conditions.
+func flatten(j *relJoin, inputs []joinInput) {
+	for _, in := range inputs {
+		r := in.rel
+		var conds []expr.Expr
+		for {
+			f, ok := r.(*relFilter)
+			if !ok || !slices.ContainsFunc(f.conds, expr.Deterministic) && len(f.conds) > 0 {
+				break
+			}
+			conds = append(slices.Clone(f.conds), conds...)
+			r = f.in
+		}
+		sub, ok := r.(*relJoin)
+		if !ok {
+			j.inputs = append(j.inputs, in)
+			continue
+		}
+		j.conds = append(append(j.conds, sub.conds...), conds...)
+		j.crosses += sub.crosses
+		subs := slices.Clone(sub.inputs)
+		// Seen from outside, the first of the inner tables is the one that was joined here.
+		subs[0].pos, subs[0].kind = in.pos, in.kind
+		flatten(j, subs)
+	}
+}
+
+// onlyInput is the input that has all the columns; the first input for a condition without columns; −1
+// where several are needed.
+func onlyInput(inputs []joinInput, cols []int) int {
+	for i := range inputs {
+		out := inputs[i].rel.out()
+		if !slices.ContainsFunc(cols, func(c int) bool { return !slices.Contains(out, c) }) {
+			return i
+		}
+	}
+	return -1
+}
+
+// derived are the conditions that follow from the equalities among conds: with a = b, a condition on a
+// alone holds for b too, so that both inputs can be filtered.
+func derived(conds []expr.Expr) []expr.Expr {
+	equal := newFacts()
+	cols := map[int]*expr.Column{}
+	for _, c := range conds {
+		a, b, ok := equality(c)
+		if !ok {
+			continue
+		}
+		ca, ok1 := a.(*expr.Column)
+		cb, ok2 := b.(*expr.Column)
+		// Equal values of one type can be told apart by no expression, floating-point zeros aside.
+		if ok1 && ok2 && ca.T.SameIgnoringNull(cb.T) && !ca.T.IsApprox() {
+			equal.merge(ca.Index, cb.Index)
+			cols[ca.Index], cols[cb.Index] = ca, cb
+		}
+	}
+	var out []expr.Expr
+	for _, c := range conds {
+		used := expr.ColumnsOf(c)
+		if len(used) != 1 || cols[used[0]] == nil {
+			continue
+		}
+		for _, id := range sortedInts(cols) {
+			if id == used[0] || !equal.same(id, used[0]) {
+				continue
+			}
+			d := substitute(c, func(*expr.Column) expr.Expr { return cols[id] })
+			if !containsExpr(conds, d) && !containsExpr(out, d) {
+				out = append(out, d)
+			}
+		}
+	}
+	return out
+}
+
+func containsExpr(list []expr.Expr, e expr.Expr) bool {
+	return slices.ContainsFunc(list, func(x expr.Expr) bool { return expr.Equal(x, e) })
+}
+
+func sortedInts[T any](m map[int]T) []int {
+	out := make([]int, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}

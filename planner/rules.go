@@ -1,0 +1,301 @@
+package planner
+
+import "github.com/sluicesql/sluice/engine/expr"
+
+// rule rewrites the logical trees of a job.
+type rule struct {
+	name  string
+	apply func(*logicalJob) error
+}
+
+// rules is the list of all rewrites, by phase, in the order in which they run. What follows them is
+// building the physical plan (build.go), which chooses modes, layouts and exchanges.
+var rules = []struct {
+	phase string
+	rules []rule
+}{
+	{"resolve", []rule{
+		{"share views that hold a join and have several references", (*logicalJob).shareViews},
+	}},
+	{"simplify", []rule{
+		{"fold constants", (*logicalJob).foldConstants},
+	}},
+	{"push", []rule{
+		{"push predicates down through projections and joins, and derive them from equalities", (*logicalJob).pushPredicates},
+		{"merge projections", (*logicalJob).mergeExtends},
+	}},
+	{"join", []rule{
+		{"take join keys from the conditions, and order joins so that each has one", (*logicalJob).orderJoins},
+		{"merge projections", (*logicalJob).mergeExtends},
+	}},
+	{"prune", []rule{
+		{"drop columns that nothing uses", (*logicalJob).pruneColumns},
+	}},
+}
+
+// logicalJob are the logical trees of one job.
+type logicalJob struct {
+	columns *columnTable
+	sinks   []*logicalSink
+	shared  []*sharedBody
+	ctx     *expr.Ctx // the session's time zone, for folding
+}
+
+// logicalSink is a root: a query's tree and where its rows go.
+type logicalSink struct {
+	in  rel
+	ids []int // the columns written, in the sink's order
+	// sink is nil for the result of a SELECT, whose columns are then named by names.
+	sink  *sinkInfo
+	names []string
+	at    insertPlace
+}
+
+func (j *logicalJob) optimise() error {
+	for _, ph := range rules {
+		for _, r := range ph.rules {
+			if err := r.apply(j); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// rewrite applies f to all trees.
+func (j *logicalJob) rewrite(f func(rel) (rel, error)) (err error) {
+	for _, s := range j.sinks {
+		if s.in, err = f(s.in); err != nil {
+			return err
+		}
+	}
+	for _, d := range j.shared {
+		if d.body, err = f(d.body); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mapInputs applies f to the inputs of r, in place.
+func mapInputs(r rel, f func(rel) (rel, error)) (err error) {
+	switch r := r.(type) {
+	case *relFilter:
+		r.in, err = f(r.in)
+	case *relExtend:
+		r.in, err = f(r.in)
+	case *relView:
+		r.body, err = f(r.body)
+	case *relJoin:
+		for i := range r.inputs {
+			if r.inputs[i].rel, err = f(r.inputs[i].rel); err != nil {
+				return err
+			}
+		}
+	}
+	return err
+}
+
+// shareViews replaces each reference to a view by its body, or, where a view with a join in it is
+// referred to at several places of the text, by a shared body that is computed once. References are
+// counted in the text: a view that is used once by a view that is used twice is computed once anyway.
+func (j *logicalJob) shareViews() error {
+	refs := map[*View]map[any]bool{}
+	var count func(rel) (rel, error)
+	count = func(r rel) (rel, error) {
+		if v, ok := r.(*relView); ok {
+			if refs[v.view] == nil {
+				refs[v.view] = map[any]bool{}
+			}
+			refs[v.view][v.ref] = true
+		}
+		return r, mapInputs(r, count)
+	}
+	if err := j.rewrite(count); err != nil {
+		return err
+	}
+	defs := map[*View]*sharedBody{}
+	var resolve func(rel) (rel, error)
+	resolve = func(r rel) (rel, error) {
+		v, ok := r.(*relView)
+		if !ok {
+			return r, mapInputs(r, resolve)
+		}
+		if len(refs[v.view]) < 2 || !hasJoin(v.body) {
+			return resolve(v.body)
+		}
+		d := defs[v.view]
+		if d == nil {
+			body, err := resolve(v.body)
+			if err != nil {
+				return nil, err
+			}
+			d = &sharedBody{name: v.view.Name, body: body, ids: v.ids}
+			defs[v.view] = d
+			j.shared = append(j.shared, d)
+			// The first reference needs numbers of its own too: a self-join has both in one scope, and the
+			// body's would then mean two things.
+		}
+		return j.sharedRef(d, v), nil
+	}
+	for _, s := range j.sinks {
+		in, err := resolve(s.in)
+		if err != nil {
+			return err
+		}
+		s.in = in
+	}
+	return nil
+}
+
+// sharedRef makes a reference to d that delivers v's column numbers.
+func (j *logicalJob) sharedRef(d *sharedBody, v *relView) rel {
+	if d.ids[0] != v.ids[0] {
+		return &relShared{def: d, ids: v.ids}
+	}
+	// v is the reference whose body became the shared one: the body gets fresh numbers instead, so that
+	// the conditions above, which use v's, stay as they are.
+	fresh := map[int]int{}
+	renumber := func(id int) int {
+		n, ok := fresh[id]
+		if !ok {
+			c := j.columns.list[id]
+			n = j.columns.add(c.name, c.label, c.typ)
+			fresh[id] = n
+		}
+		return n
+	}
+	d.body = renumbered(d.body, renumber)
+	ids := d.ids
+	d.ids = make([]int, len(ids))
+	for i, id := range ids {
+		d.ids[i] = renumber(id)
+	}
+	return &relShared{def: d, ids: ids}
+}
+
+// renumbered is a copy of r with other column numbers.
+func renumbered(r rel, f func(int) int) rel {
+	all := func(ids []int) []int {
+		out := make([]int, len(ids))
+		for i, id := range ids {
+			out[i] = f(id)
+		}
+		return out
+	}
+	one := func(e expr.Expr) expr.Expr {
+		return substitute(e, func(c *expr.Column) expr.Expr { return &expr.Column{Index: f(c.Index), Name: c.Name, T: c.T} })
+	}
+	exprs := func(es []expr.Expr) []expr.Expr {
+		out := make([]expr.Expr, len(es))
+		for i, e := range es {
+			out[i] = one(e)
+		}
+		return out
+	}
+	switch r := r.(type) {
+	case *relScan:
+		return &relScan{src: r.src, ids: all(r.ids)}
+	case *relValues:
+		return &relValues{ids: all(r.ids), rows: r.rows}
+	case *relFilter:
+		return &relFilter{in: renumbered(r.in, f), conds: exprs(r.conds)}
+	case *relExtend:
+		x := &relExtend{in: renumbered(r.in, f)}
+		for _, it := range r.items {
+			x.items = append(x.items, extendItem{f(it.id), one(it.e)})
+		}
+		return x
+	case *relShared:
+		return &relShared{def: r.def, ids: all(r.ids)}
+	case *relJoin:
+		n := &relJoin{conds: exprs(r.conds), crosses: r.crosses}
+		for _, in := range r.inputs {
+			in.rel = renumbered(in.rel, f)
+			n.inputs = append(n.inputs, in)
+		}
+		return n
+	}
+	panic("planner: a view is renumbered before it is resolved")
+}
+
+// foldConstants folds all expressions, and drops conditions that are TRUE.
+func (j *logicalJob) foldConstants() error {
+	var fold func(rel) (rel, error)
+	fold = func(r rel) (rel, error) {
+		switch r := r.(type) {
+		case *relFilter:
+			r.conds = j.foldConds(r.conds)
+		case *relJoin:
+			r.conds = j.foldConds(r.conds)
+		case *relExtend:
+			for i := range r.items {
+				r.items[i].e = expr.Fold(r.items[i].e, j.ctx)
+			}
+		case *relValues:
+			for _, row := range r.rows {
+				for i := range row {
+					row[i] = expr.Fold(row[i], j.ctx)
+				}
+			}
+		}
+		return r, mapInputs(r, fold)
+	}
+	return j.rewrite(fold)
+}
+
+func (j *logicalJob) foldConds(conds []expr.Expr) []expr.Expr {
+	var out []expr.Expr
+	for _, c := range conds {
+		for _, f := range expr.Conjuncts(expr.Fold(c, j.ctx)) {
+			if !isTrue(f) {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
+// mergeExtends merges a projection with the one below it, unless that would compute a non-deterministic
+// expression twice.
+func (j *logicalJob) mergeExtends() error {
+	var merge func(rel) (rel, error)
+	merge = func(r rel) (rel, error) {
+		if err := mapInputs(r, merge); err != nil {
+			return nil, err
+		}
+		outer, ok := r.(*relExtend)
+		if !ok {
+			return r, nil
+		}
+		inner, ok := outer.in.(*relExtend)
+		if !ok || !deterministicItems(inner.items) {
+			return r, nil
+		}
+		m := &relExtend{in: inner.in, items: append([]extendItem(nil), inner.items...)}
+		for _, it := range outer.items {
+			m.items = append(m.items, extendItem{it.id, inline(it.e, inner)})
+		}
+		return m, nil
+	}
+	return j.rewrite(merge)
+}
+
+func deterministicItems(items []extendItem) bool {
+	for _, it := range items {
+		if !expr.Deterministic(it.e) {
+			return false
+		}
+	}
+	return true
+}
+
+// inline replaces the columns that x computes by their expressions.
+func inline(e expr.Expr, x *relExtend) expr.Expr {
+	return substitute(e, func(c *expr.Column) expr.Expr {
+		if it := x.item(c.Index); it != nil {
+			return it
+		}
+		return c
+	})
+}

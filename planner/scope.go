@@ -1,0 +1,137 @@
+package planner
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sluicesql/sluice/sql/ast"
+)
+
+// scope is what names mean at some place of a query.
+type scope struct {
+	cols []scopeColumn
+	// changing says that the rows in scope can be taken back, so that a non-deterministic expression over
+	// them would take back something else than it gave.
+	changing bool
+}
+
+// scopeColumn is a column that names can refer to.
+type scopeColumn struct {
+	table string // the table's alias; empty where there is none
+	name  string
+	id    int
+	// merged says that USING or NATURAL merged the column with one of the left side: it is found only with
+	// its table's name.
+	merged bool
+	// volatile names the non-deterministic function in the expression of a computed column of a changing
+	// table: such a column cannot be used.
+	volatile string
+}
+
+// tables are the aliases in scope, in order.
+func (s *scope) tables() []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, c := range s.cols {
+		if c.table != "" && !seen[c.table] {
+			seen[c.table] = true
+			out = append(out, c.table)
+		}
+	}
+	return out
+}
+
+func (s *scope) hasTable(name string) bool {
+	for _, c := range s.cols {
+		if c.table == name {
+			return true
+		}
+	}
+	return false
+}
+
+// find are the columns of a name, of any table or of one.
+func (s *scope) find(table, name string) []scopeColumn {
+	var out []scopeColumn
+	for _, c := range s.cols {
+		if c.name == name && (table == "" && !c.merged || table != "" && c.table == table) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// names are the columns' names, each once: of one table or of all.
+func (s *scope) names(table string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, c := range s.cols {
+		if (table == "" || c.table == table) && !seen[c.name] {
+			seen[c.name] = true
+			out = append(out, c.name)
+		}
+	}
+	return out
+}
+
+// resolve finds the column that a path of names begins with, and returns the number of names it took: one
+// (a column) or two (a table's alias and its column). The rest are fields of a ROW.
+func (s *scope) resolve(parts []ast.Ident) (scopeColumn, int, error) {
+	first := parts[0]
+	if len(parts) > 1 && s.hasTable(first.Name) {
+		if m := s.find(first.Name, parts[1].Name); len(m) > 0 {
+			c, err := s.single(m, parts[1])
+			return c, 2, err
+		}
+	}
+	if m := s.find("", first.Name); len(m) > 0 {
+		c, err := s.single(m, first)
+		return c, 1, err
+	}
+	if len(parts) > 1 {
+		if s.hasTable(first.Name) {
+			c := parts[1]
+			return scopeColumn{}, 0, near(errAt(c.Pos, "unknown column %q in table %q", c.Name, first.Name), c.Name, s.names(first.Name), "columns")
+		}
+		known := append(s.tables(), s.names("")...)
+		return scopeColumn{}, 0, near(errAt(first.Pos, "unknown table or column %q", first.Name), first.Name, known, "tables and columns")
+	}
+	if len(s.cols) == 0 {
+		return scopeColumn{}, 0, hint(errAt(first.Pos, "unknown column %q", first.Name), "there is no FROM clause; a string is written in single quotes")
+	}
+	return scopeColumn{}, 0, near(errAt(first.Pos, "unknown column %q", first.Name), first.Name, s.names(""), "columns")
+}
+
+// single refuses an ambiguous name and a column that cannot be used.
+func (s *scope) single(m []scopeColumn, id ast.Ident) (scopeColumn, error) {
+	if len(m) > 1 {
+		var where []string
+		for _, c := range m {
+			t := c.table
+			if t == "" {
+				t = "a table without an alias"
+			}
+			where = append(where, t)
+		}
+		e := errAt(id.Pos, "the column %q is ambiguous: it is in %s", id.Name, strings.Join(where, " and in "))
+		if m[0].table != "" {
+			hint(e, "write %s.%s", m[0].table, id.Name)
+		}
+		return scopeColumn{}, e
+	}
+	return m[0], m[0].usable(id.Pos)
+}
+
+// usable refuses a volatile column.
+func (c scopeColumn) usable(pos ast.Pos) error {
+	if c.volatile == "" {
+		return nil
+	}
+	return volatileError(pos, fmt.Sprintf("the computed column %q", c.name), c.volatile)
+}
+
+// volatileError explains why a non-deterministic function is refused over a changing input.
+func volatileError(pos ast.Pos, what, fn string) *ast.Error {
+	return hint(errAt(pos, "%s cannot be used here: %s gives another value each time, and the input can take rows back, so that a deletion would not match the row that was shown", what, fn),
+		"use it over an append-only table, or take the value from the data")
+}

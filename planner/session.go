@@ -1,0 +1,217 @@
+package planner
+
+import (
+	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/engine/expr"
+	"github.com/sluicesql/sluice/sql/ast"
+)
+
+// Session holds what statements leave behind for those that follow: tables, views and options. One
+// goroutine uses it. It plans and never runs anything: connectors are asked only what they can do.
+type Session struct {
+	registry *spi.Registry
+	catalog  *catalog
+	options  map[string]string // those set
+}
+
+// NewSession returns a session with an empty catalog.
+func NewSession(r *spi.Registry) *Session {
+	return &Session{registry: r, catalog: newCatalog(), options: map[string]string{}}
+}
+
+func (s *Session) exprCtx() *expr.Ctx { return &expr.Ctx{Zone: s.location()} }
+
+// Script is what a list of statements asks to be done, in order.
+type Script struct {
+	Steps []Step
+}
+
+// Step is one thing to do: *Job, *Text or *StopJob.
+type Step interface{ step() }
+
+// Job is a plan to run: the INSERTs of a script, those of a statement set, or one top-level SELECT.
+type Job struct {
+	// Pos is the place of the job's first statement.
+	Pos  ast.Pos
+	Plan *Plan
+	// Query says that the job is a SELECT, whose one sink has no connector: its changes are for the caller.
+	Query bool
+}
+
+// Text is the answer of a statement that runs nothing: EXPLAIN, SHOW, DESCRIBE, SET without a key.
+type Text struct {
+	Pos ast.Pos
+	// Columns and Rows are a table to show. Without columns Rows has one line of text in each row.
+	Columns []string
+	Rows    [][]string
+}
+
+// StopJob asks for a job to be stopped.
+type StopJob struct {
+	Stmt *ast.StopJob
+}
+
+func (*Job) step()     {}
+func (*Text) step()    {}
+func (*StopJob) step() {}
+
+// jobBuilder collects the INSERTs that form one job.
+type jobBuilder struct {
+	pos     ast.Pos
+	at      int // the job's index among the steps
+	b       *binder
+	job     *logicalJob
+	options map[string]string
+}
+
+// Run binds and plans statements in order. DDL and SET take effect at once and stay in force when a later
+// statement fails. All INSERTs outside of statement sets form one job, at the place of the first of them.
+// The error is an *ast.Error.
+func (s *Session) Run(stmts []ast.Statement) (*Script, error) {
+	r := &run{s: s, out: &Script{}}
+	for _, st := range stmts {
+		if err := r.statement(st); err != nil {
+			return nil, err
+		}
+	}
+	if r.inserts != nil {
+		plan, err := s.plan(r.inserts)
+		if err != nil {
+			return nil, err
+		}
+		r.out.Steps[r.inserts.at] = &Job{Pos: r.inserts.pos, Plan: plan}
+	}
+	return r.out, nil
+}
+
+// run is one call of Session.Run.
+type run struct {
+	s       *Session
+	out     *Script
+	inserts *jobBuilder
+}
+
+func (r *run) statement(st ast.Statement) error {
+	s := r.s
+	switch st := st.(type) {
+	case *ast.CreateTable:
+		return s.createTable(st)
+	case *ast.CreateView:
+		return s.createView(st)
+	case *ast.Drop:
+		return s.drop(st)
+	case *ast.Set:
+		return r.set(st)
+	case *ast.Reset:
+		return r.reset(st)
+	case *ast.Insert:
+		if r.inserts == nil {
+			r.inserts = s.newJob(st.Pos)
+			r.inserts.at = len(r.out.Steps)
+			r.out.Steps = append(r.out.Steps, nil)
+		}
+		return r.inserts.insert(st)
+	case *ast.StopJob:
+		r.out.Steps = append(r.out.Steps, &StopJob{st})
+		return nil
+	case *ast.QueryStatement, *ast.StatementSet:
+		plan, err := s.planStatement(st)
+		if err != nil {
+			return err
+		}
+		_, query := st.(*ast.QueryStatement)
+		r.out.Steps = append(r.out.Steps, &Job{Pos: st.Position(), Plan: plan, Query: query})
+		return nil
+	}
+	text, err := s.answer(st)
+	if err == nil && text != nil {
+		text.Pos = st.Position()
+		r.out.Steps = append(r.out.Steps, text)
+	}
+	return err
+}
+
+// planStatement plans a SELECT, an INSERT or a statement set as a job of its own.
+func (s *Session) planStatement(st ast.Statement) (*Plan, error) {
+	jb := s.newJob(st.Position())
+	switch st := st.(type) {
+	case *ast.QueryStatement:
+		if err := jb.selectResult(st); err != nil {
+			return nil, err
+		}
+	case *ast.Insert:
+		if err := jb.insert(st); err != nil {
+			return nil, err
+		}
+	case *ast.StatementSet:
+		if len(st.Inserts) == 0 {
+			return nil, errAt(st.Pos, "the statement set is empty")
+		}
+		for _, in := range st.Inserts {
+			if err := jb.insert(in); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return s.plan(jb)
+}
+
+func (s *Session) newJob(pos ast.Pos) *jobBuilder {
+	b := &binder{s: s, columns: &columnTable{}}
+	return &jobBuilder{pos: pos, b: b, job: &logicalJob{columns: b.columns, ctx: s.exprCtx()}, options: s.optionsInForce()}
+}
+
+// plan turns the bound statements of a job into its plan.
+func (s *Session) plan(jb *jobBuilder) (*Plan, error) {
+	if err := jb.job.optimise(); err != nil {
+		return nil, err
+	}
+	return s.build(jb.job, jb.options)
+}
+
+func (r *run) set(st *ast.Set) error {
+	if st.Key == "" {
+		t := &Text{Pos: st.Pos, Columns: []string{"key", "value"}}
+		for i := range sessionOptions {
+			if o := &sessionOptions[i]; o.Unsupported == "" {
+				t.Rows = append(t.Rows, []string{o.Name, r.s.Option(o.Name)})
+			}
+		}
+		r.out.Steps = append(r.out.Steps, t)
+		return nil
+	}
+	old := r.s.Option(st.Key)
+	if err := r.s.setOption(st.Key, st.Value, st.KeyPos, st.ValuePos); err != nil {
+		return err
+	}
+	return r.unchanged(st.Key, old, st.KeyPos)
+}
+
+func (r *run) reset(st *ast.Reset) error {
+	if st.Key == "" {
+		for k := range r.s.options {
+			old := r.s.options[k]
+			delete(r.s.options, k)
+			if err := r.unchanged(k, old, st.Pos); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if findSessionOption(st.Key) == nil {
+		return r.s.setOption(st.Key, "", st.KeyPos, st.KeyPos)
+	}
+	old := r.s.Option(st.Key)
+	delete(r.s.options, st.Key)
+	return r.unchanged(st.Key, old, st.KeyPos)
+}
+
+// unchanged refuses a change of an option after the first INSERT of a job, since a job has one set of
+// options.
+func (r *run) unchanged(key, old string, pos ast.Pos) error {
+	if r.inserts == nil || r.s.Option(key) == old {
+		return nil
+	}
+	return hint(errAt(pos, "the option %q changes between the INSERTs of one job", key),
+		"set it before the first INSERT; all INSERTs of a script form one job")
+}
