@@ -146,7 +146,7 @@ func (d *Decoder) envelope(t *jsonscan.Token) (*envelope, error) {
 // insert is op c and r.
 func (d *Decoder) insert(e *envelope, out *spi.Out) error {
 	if e.after.Kind != jsonscan.Object {
-		return d.noRow(e.after, "after", "insert")
+		return d.noRow(e.after, "after", "an insert")
 	}
 	if d.upsert {
 		return d.emit(e, e.afterFields, "after", changelog.UpdateAfter, out)
@@ -157,12 +157,12 @@ func (d *Decoder) insert(e *envelope, out *spi.Out) error {
 // update is op u.
 func (d *Decoder) update(m spi.Message, e *envelope, out *spi.Out) error {
 	if e.after.Kind != jsonscan.Object {
-		return d.noRow(e.after, "after", "update")
+		return d.noRow(e.after, "after", "an update")
 	}
 	switch {
 	case !d.upsert:
 		if e.before.Kind != jsonscan.Object {
-			return d.noBefore(m, e, "update")
+			return d.noBefore(m, e, "an update")
 		}
 		if err := d.emit(e, e.beforeFields, "before", changelog.UpdateBefore, out); err != nil {
 			return err
@@ -178,7 +178,7 @@ func (d *Decoder) update(m spi.Message, e *envelope, out *spi.Out) error {
 			}
 		}
 	case !e.before.IsNull():
-		return d.noRow(e.before, "before", "update")
+		return d.noRow(e.before, "before", "an update")
 	}
 	return d.emit(e, e.afterFields, "after", changelog.UpdateAfter, out)
 }
@@ -188,9 +188,9 @@ func (d *Decoder) delete(m spi.Message, e *envelope, out *spi.Out) error {
 	if e.before.Kind != jsonscan.Object {
 		switch {
 		case !e.before.IsNull():
-			return d.noRow(e.before, "before", "delete")
+			return d.noRow(e.before, "before", "a delete")
 		case !d.upsert:
-			return d.noBefore(m, e, "delete")
+			return d.noBefore(m, e, "a delete")
 		}
 	}
 	if d.upsert && !d.hasKey(e) {

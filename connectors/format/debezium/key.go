@@ -58,7 +58,7 @@ func keyShape() *jsonscan.Shape {
 // REPLICA IDENTITY NOTHING and from converters that leave it out.
 func (d *Decoder) deleteByKey(m spi.Message, e *envelope, out *spi.Out) error {
 	if len(m.Key) == 0 {
-		return d.noBefore(m, e, "delete")
+		return d.noBefore(m, e, "a delete")
 	}
 	// The envelope's tokens stay what they are: the key is read with other shapes.
 	key := m.Key
@@ -76,7 +76,7 @@ func (d *Decoder) deleteByKey(m spi.Message, e *envelope, out *spi.Out) error {
 		return jsonrow.Within(err, "(message key)")
 	}
 	if !object {
-		return d.noBefore(m, e, "delete")
+		return d.noBefore(m, e, "a delete")
 	}
 	if len(d.meta) > 0 {
 		d.Resume(m.Value)

@@ -61,22 +61,24 @@ func (d *Decoder) unknownOp(e *envelope) error {
 // noRow is the error of a row that must be an object.
 func (d *Decoder) noRow(t *jsonscan.Token, name, event string) error {
 	if t.IsNull() {
-		err := &spi.DecodeError{Field: name, Offset: -1, Reason: name, Msg: fmt.Sprintf("is missing from the event of an %s", event), Fix: "correct the producer, " + skipFix}
-		if t.Kind == jsonscan.Null {
-			err.Offset, err.Msg = t.Offset(), fmt.Sprintf("is null in the event of an %s", event)
-		}
-		return err
+		return d.missing(t, name, event)
 	}
 	return jsonrow.Within(d.NoObject(t), name)
+}
+
+func (d *Decoder) missing(t *jsonscan.Token, name, event string) *spi.DecodeError {
+	e := &spi.DecodeError{Field: name, Offset: -1, Reason: name, Msg: "is missing from the event of " + event, Fix: "correct the producer, " + skipFix}
+	if t.Kind == jsonscan.Null {
+		e.Offset, e.Msg = t.Offset(), "is null in the event of "+event
+	}
+	return e
 }
 
 // noBefore is the error of an event whose row before is needed and not there. It says how to make the
 // source database send it.
 func (d *Decoder) noBefore(m spi.Message, e *envelope, event string) error {
-	err := &spi.DecodeError{Field: "before", Offset: -1, Reason: "before", Msg: fmt.Sprintf("is not there in the event of an %s, so that it is unknown which row goes", event)}
-	if !e.before.IsNull() || e.before.Kind == jsonscan.Null {
-		err.Offset = e.before.Offset()
-	}
+	err := d.missing(e.before, "before", event)
+	err.Msg += ", so that the row that goes is unknown"
 	connector, table := d.origin(m, e)
 	switch connector {
 	case "mysql", "mariadb":

@@ -1,6 +1,7 @@
 package jsonscan
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash/maphash"
 )
@@ -26,6 +27,7 @@ const (
 	stepMember                 // a member wanted
 	stepSub                    // a member wanted that has a shape
 	stepNumber                 // a number that nobody wants
+	stepDigits                 // digits within a string that nobody wants
 	stepString                 // a string that nobody wants
 	stepAny                    // a value that nobody wants
 )
@@ -35,13 +37,19 @@ type step struct {
 	first, last uint64
 	lit         string
 	kind        stepKind
-	depth       int // of the object that a stepAny's value stands in
-	member      int
+	// next is the byte that follows: the first of the next literal.
+	next byte
+	// length is that of the last message's number or string, which the next one's mostly is too.
+	length int
+	depth  int // of the object that a stepAny's value stands in
+	member int
 }
 
 // leaf is what is known of a value that nobody wants.
 type leaf struct {
-	hole  holeKind
+	hole holeKind
+	// forms is how often the text around the digits of a holeDigits was found changed.
+	forms uint8
 	value uint64 // hash of the bytes while they are the same in every message, or of the members' names
 }
 
@@ -50,6 +58,7 @@ type holeKind uint8
 const (
 	holeNone   holeKind = iota // always the same bytes
 	holeNumber                 // always a number
+	holeDigits                 // a string that differs in its digits alone
 	holeString                 // always a string
 	holeAny
 	holeInner // always an object or array of the same members: looked into
@@ -102,6 +111,9 @@ func (p *program) set(l *learner, end int) {
 	l.add(step{kind: stepEnd}, end, end)
 	if len(l.steps) <= maxSteps && l.bytes <= maxLiterals {
 		p.steps = l.steps
+		for k := range p.steps[1:] {
+			p.steps[k].next = p.steps[k+1].lit[0] // never empty: a comma or a closing brace at least
+		}
 	}
 }
 
@@ -146,11 +158,11 @@ func (l *learner) rollback(mark learner) {
 // was something else before.
 func (l *learner) changed(path, members uint64) bool {
 	old, known := l.leaves[path]
-	if known && old != (leaf{holeInner, members}) {
+	if known && old != (leaf{hole: holeInner, value: members}) {
 		l.leaves[path] = leaf{hole: holeAny}
 		return true
 	}
-	l.leaves[path] = leaf{holeInner, members}
+	l.leaves[path] = leaf{hole: holeInner, value: members}
 	return false
 }
 
@@ -169,9 +181,13 @@ func (l *learner) leaf(path uint64, depth, at, end int) {
 		now.value = maphash.Bytes(l.seed, v) | 1
 	}
 	switch {
-	case !known && now.value != 0, known && old.value == now.value && now.value != 0:
+	case !known && now.value != 0, known && old.value == now.value && now.value != 0 && old.hole == kind:
 		l.leaves[path] = now
 		return // the same every time so far: part of the literal
+	case known && kind == holeString && (old.hole == holeString && old.value != 0 || old.hole == holeDigits):
+		if l.digits(path, old, depth, at, end) {
+			return
+		}
 	case known && old.hole != kind:
 		kind = holeAny
 	}
@@ -184,6 +200,46 @@ func (l *learner) leaf(path uint64, depth, at, end int) {
 	default:
 		l.hole(stepAny, depth, at, end)
 	}
+}
+
+const (
+	maxDigitRuns = 16 // in a string that is taken apart at its digits
+	maxForms     = 4  // that such a string may have had
+)
+
+// digits takes apart the string at [at, end), which is not the same every time, at its digits: positions in
+// a log (PostgreSQL's source.sequence is "[\"26541152\",\"26541240\"]") and times are such strings. It
+// reports whether that pays, and is safe: the digits of an escape such as \u0041 are no free ones.
+func (l *learner) digits(path uint64, old leaf, depth, at, end int) bool {
+	v := l.buf[at:end]
+	if len(v) > maxConstant || bytes.Contains(v, []byte(`\u`)) {
+		return false
+	}
+	now := leaf{hole: holeDigits, forms: old.forms, value: rootPath}
+	runs := 0
+	for i, c := range v {
+		if c-'0' > 9 {
+			now.value = (now.value ^ uint64(c)) * 1099511628211
+		} else if v[i-1]-'0' > 9 {
+			now.value *= 3
+			runs++
+		}
+	}
+	if old.hole == holeDigits && old.value != now.value {
+		now.forms++
+	}
+	if runs == 0 || runs > maxDigitRuns || now.forms > maxForms {
+		return false
+	}
+	l.leaves[path] = now
+	for i := 0; i < len(v); i++ {
+		if v[i]-'0' <= 9 {
+			n := digits(v, i)
+			l.hole(stepDigits, depth, at+i, at+n)
+			i = n
+		}
+	}
+	return true
 }
 
 // pathOf is the path of a member of the given name within the object at path (FNV-1a).

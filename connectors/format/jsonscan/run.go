@@ -32,11 +32,16 @@ func (s *Scanner) run(sh *Shape, i, depth int) int {
 		switch st.kind {
 		case stepEnd:
 			return i
-		case stepNumber:
-			if i >= len(b) || b[i] != '-' && b[i]-'0' > 9 {
-				return -1
+		case stepNumber, stepDigits:
+			n := st.length
+			if j := i + n; j < len(b) && b[j] == st.next && b[i] != '0' && allDigits(b, i, n) {
+				i = j
+				continue
 			}
-			i = s.number(i)
+			from := i
+			if i = s.varying(st, i); i >= 0 {
+				st.length = i - from
+			}
 		case stepString:
 			if i >= len(b) || b[i] != '"' {
 				return -1
@@ -56,4 +61,34 @@ func (s *Scanner) run(sh *Shape, i, depth int) int {
 		}
 	}
 	return -1
+}
+
+// allDigits reports whether the n bytes at i, which b has, are digits. It may say no for fewer than 1 and
+// more than 24, and near the end of b. Unlike a scan for the end of the digits, its checks don't wait for
+// each other.
+func allDigits(b []byte, i, n int) bool {
+	if n < 1 || i+8 > len(b) {
+		return false
+	}
+	first := nonDigits(binary.LittleEndian.Uint64(b[i:]))
+	if n < 8 {
+		return first<<(64-8*n) == 0
+	}
+	first |= nonDigits(binary.LittleEndian.Uint64(b[i+n-8:]))
+	if n > 16 {
+		first |= nonDigits(binary.LittleEndian.Uint64(b[i+8:]))
+	}
+	return first == 0 && n <= 24
+}
+
+// varying scans a number or digits at i.
+func (s *Scanner) varying(st *step, i int) int {
+	b := s.buf
+	if i >= len(b) || b[i] != '-' && b[i]-'0' > 9 {
+		return -1
+	}
+	if st.kind == stepNumber {
+		return s.number(i)
+	}
+	return digits(b, i)
 }

@@ -3,6 +3,7 @@ package jsonscan
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/bits"
 	"unicode/utf8"
 )
@@ -191,13 +192,17 @@ func AppendUnescaped(dst, raw []byte) []byte {
 	return dst
 }
 
+// nonDigits has a bit set in each byte of x that is no decimal digit. A byte beyond ASCII can spoil the byte
+// above it, so that only the lowest one set tells its place.
+func nonDigits(x uint64) uint64 {
+	// The high half of each byte must be 3, and stay 3 when 6 is added.
+	return (x&0xF0F0F0F0F0F0F0F0 ^ 0x3030303030303030) | ((x+0x0606060606060606)&0xF0F0F0F0F0F0F0F0 ^ 0x3030303030303030)
+}
+
 // digits skips decimal digits, eight at a time.
 func digits(b []byte, i int) int {
 	for i+8 <= len(b) {
-		x := binary.LittleEndian.Uint64(b[i:])
-		// The high half of each byte must be 3, and stay 3 when 6 is added.
-		m := (x&0xF0F0F0F0F0F0F0F0 ^ 0x3030303030303030) | ((x+0x0606060606060606)&0xF0F0F0F0F0F0F0F0 ^ 0x3030303030303030)
-		if m != 0 {
+		if m := nonDigits(binary.LittleEndian.Uint64(b[i:])); m != 0 {
 			return i + bits.TrailingZeros64(m)>>3
 		}
 		i += 8
@@ -206,6 +211,15 @@ func digits(b []byte, i int) int {
 		i++
 	}
 	return i
+}
+
+// decimals is the value of the first n digits in x, n from 1 to 8. Three multiplications put together pairs
+// of digits, then pairs of pairs, then the halves.
+func decimals(x uint64, n int) uint64 {
+	x <<= 64 - 8*n
+	x = (x & 0x0F0F0F0F0F0F0F0F) * (1 + 10<<8) >> 8
+	x = (x & 0x00FF00FF00FF00FF) * (1 + 100<<16) >> 16
+	return (x & 0x0000FFFF0000FFFF) * (1 + 10000<<32) >> 32
 }
 
 // number skips a number.
@@ -262,13 +276,29 @@ func (s *Scanner) numberToken(i int, t *Token) int {
 		i++
 	}
 	first := i
-	var v int64
+	var v uint64
+	if i+8 <= len(b) {
+		x := binary.LittleEndian.Uint64(b[i:])
+		n := 8
+		if m := nonDigits(x); m != 0 {
+			n = bits.TrailingZeros64(m) >> 3
+		}
+		if n > 0 {
+			v = decimals(x, n)
+			i += n
+		}
+	}
 	for i < len(b) && b[i]-'0' <= 9 {
-		v = v*10 + int64(b[i]-'0')
+		v = v*10 + uint64(b[i]-'0')
 		i++
 	}
 	n := i - first
-	if n == 0 || n > 18 || b[first] == '0' && (n > 1 || neg) || i < len(b) && (b[i] == '.' || b[i]|0x20 == 'e') {
+	limit := uint64(math.MaxInt64)
+	if neg {
+		limit++
+	}
+	// 19 digits fit an uint64, so that v is right when it is compared.
+	if n == 0 || n > 19 || v > limit || b[first] == '0' && (n > 1 || neg) || i < len(b) && (b[i] == '.' || b[i]|0x20 == 'e') {
 		t.Kind = Number
 		t.End = s.number(t.Start)
 		return t.End
@@ -276,7 +306,7 @@ func (s *Scanner) numberToken(i int, t *Token) int {
 	if neg {
 		v = -v
 	}
-	t.Kind, t.I, t.End = Int, v, i
+	t.Kind, t.I, t.End = Int, int64(v), i
 	return i
 }
 

@@ -118,7 +118,7 @@ func checkToken(t *testing.T, msg, want []byte, got *Token) {
 			got.Kind == Escaped && string(AppendUnescaped(nil, got.Bytes(msg))) == v
 	case json.Number:
 		n, err := v.Int64()
-		plain := err == nil && n > -1e18 && n < 1e18 && v.String() != "-0"
+		plain := err == nil && v.String() != "-0"
 		ok = plain && got.Kind == Int && got.I == n || !plain && got.Kind == Number
 	case map[string]any:
 		ok = got.Kind == Object

@@ -9,8 +9,7 @@ const (
 	Null
 	True
 	False
-	// Int is a number without fraction and exponent, of at most 18 digits, other than -0; Token.I is its
-	// value.
+	// Int is a number without fraction and exponent that fits 64 bits, other than -0; Token.I is its value.
 	Int
 	// Number is any other number.
 	Number
