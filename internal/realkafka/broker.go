@@ -188,7 +188,7 @@ func (b *Broker) run(ctx context.Context) error {
 // awaitReady asks for metadata until the broker names a live broker and a
 // controller: an open port alone says little.
 func awaitReady(ctx context.Context, addr string, exited func() bool) error {
-	cl, err := kgo.NewClient(kgo.SeedBrokers(addr), kgo.MetadataMinAge(10*time.Millisecond))
+	cl, err := adminClient(addr)
 	if err != nil {
 		return err
 	}

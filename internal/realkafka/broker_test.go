@@ -56,11 +56,13 @@ func TestReadTopicSeesWhatIsCommitted(t *testing.T) {
 	if got, want := contents(t, addr, topic), []string{"k0=v", "k2=v"}; !slices.Equal(got, want) {
 		t.Errorf("topic holds %v, want %v", got, want)
 	}
-	if err := RecreateTopic(t.Context(), addr, topic, 2); err != nil {
-		t.Fatal(err)
-	}
-	if got := contents(t, addr, topic); len(got) != 0 {
-		t.Errorf("after RecreateTopic the topic holds %v", got)
+	for range 5 { // a topic that is not there yet, or still there, shows at times only
+		if err := RecreateTopic(t.Context(), addr, topic, 2); err != nil {
+			t.Fatal(err)
+		}
+		if got := contents(t, addr, topic); len(got) != 0 {
+			t.Errorf("after RecreateTopic the topic holds %v", got)
+		}
 	}
 }
 

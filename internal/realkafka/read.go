@@ -56,7 +56,7 @@ func ReadTopic(ctx context.Context, addr, topic string, f func(*kgo.Record) erro
 // bounds returns, for every partition of topic that holds something, the
 // committed end and the start.
 func bounds(ctx context.Context, addr, topic string) (ends map[int32]int64, starts map[int32]kgo.Offset, err error) {
-	cl, err := kgo.NewClient(kgo.SeedBrokers(addr))
+	cl, err := adminClient(addr)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -97,7 +97,7 @@ func LoadJSONL(ctx context.Context, addr string, in io.Reader, partitions int32)
 	if err != nil {
 		return err
 	}
-	cl, err := kgo.NewClient(kgo.SeedBrokers(addr))
+	cl, err := adminClient(addr)
 	if err != nil {
 		return err
 	}
