@@ -70,7 +70,8 @@ func (p *printer) ident(n Ident) {
 func isPlain(s string) bool {
 	for i, r := range s {
 		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0x80
-		if !letter && (i == 0 || !(r >= '0' && r <= '9' || r == '$')) {
+		inner := r >= '0' && r <= '9' || r == '$'
+		if !letter && (i == 0 || !inner) {
 			return false
 		}
 	}

@@ -112,7 +112,7 @@ func (s *skeleton) close() {
 
 // query writes selects joined by UNION, and the clauses after them.
 func (s *skeleton) query() {
-	s.operand()
+	s.operand(s.p.unionFollows())
 	for s.p.is("UNION") {
 		t := s.p.next()
 		s.p.grow(t)
@@ -121,7 +121,7 @@ func (s *skeleton) query() {
 		if s.p.allOrDistinct() {
 			s.write("all ")
 		}
-		s.operand()
+		s.operand(true)
 	}
 	var q ast.Query
 	s.p.tail(&q)
@@ -148,14 +148,23 @@ func (s *skeleton) query() {
 	}
 }
 
+// unionFollows reports whether a UNION stands right after the parenthesis that
+// starts here.
+func (p *parser) unionFollows() bool {
+	mate := p.cur().mate
+	return mate >= 0 && matches(&p.toks[mate+1], "UNION")
+}
+
 // operand writes one operand of a UNION. Those that the grammar lacks are read
-// by our side and go in as a SELECT of one placeholder.
-func (s *skeleton) operand() {
+// by our side and go in as a SELECT of one placeholder. inUnion says that
+// there is a UNION beside it, without which the grammar takes no query in
+// parentheses.
+func (s *skeleton) operand(inUnion bool) {
 	p := s.p
 	switch {
 	case p.is("SELECT"):
 		s.selectCore()
-	case p.is("(") && p.isAt(1, "SELECT") && s.nestable(1):
+	case inUnion && p.is("(") && p.isAt(1, "SELECT") && s.nestable(1):
 		saved := p.enter(p.open())
 		s.open()
 		s.query()
