@@ -40,7 +40,7 @@ func TestLexBrackets(t *testing.T) {
 	for text, want := range map[string]string{
 		"( [ ] )":       "3 2 1 0",
 		"( ( ) ; )":     "-1 2 1 -1 -1",
-		"( [ ) ]":       "-1 -1 -1 -1",
+		"( [ ) ]":       "-1 3 -1 1",
 		"( ) ) [":       "1 0 -1 -1",
 		"( '(' -- (\n)": "2 -1 0",
 	} {
