@@ -1,7 +1,10 @@
 package kafka
 
 import (
+	"context"
 	"os"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -66,5 +69,63 @@ func BenchmarkSourceRealBroker(b *testing.B) {
 		b.ReportMetric(float64(st.Records)/time.Since(start).Seconds(), "records/s")
 		b.ReportMetric(float64(st.Bytes)/1e6/time.Since(start).Seconds(), "MB/s")
 		src.Close()
+	}
+}
+
+// BenchmarkSinkRealBroker writes 2M records of 200 bytes with two writers: KAFKA_BROKERS_FOR_TESTS=host:port.
+func BenchmarkSinkRealBroker(b *testing.B) {
+	addr := os.Getenv("KAFKA_BROKERS_FOR_TESTS")
+	if addr == "" {
+		b.Skip("needs KAFKA_BROKERS_FOR_TESTS")
+	}
+	const records, perBatch, batchesPerEpoch = 2_000_000, 1000, 20
+	adm, err := dial(&settings{seeds: []string{addr}, clientID: "bench", dialTimeout: time.Second, connIdle: time.Minute, requestTimeout: 10 * time.Second})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer adm.close()
+	topic := "kc_bench_sink"
+	if _, err := adm.adm.CreateTopic(b.Context(), 4, 1, nil, topic); err != nil {
+		b.Fatal(err)
+	}
+	defer adm.adm.DeleteTopic(context.Background(), topic)
+	tb := table(addr, "topic", topic, "format", "cdc")
+	batch := batchOf()
+	for i := range perBatch {
+		one := batchOf(change{changelog.Insert, int64(i), strings.Repeat("x", 190)})
+		batch.AppendRow(changelog.Insert, one.Row(0))
+	}
+	for b.Loop() {
+		s, _, err := tryOpenSink(tb, spi.Retract, 2)
+		if err != nil {
+			b.Fatal(err)
+		}
+		start := time.Now()
+		var wg sync.WaitGroup
+		for i := range 2 {
+			wg.Go(func() {
+				w := s.Writer(i)
+				var acks sync.WaitGroup
+				for n := range records / 2 / perBatch {
+					if err := w.Write(b.Context(), batch); err != nil {
+						b.Error(err)
+						return
+					}
+					if n%batchesPerEpoch == batchesPerEpoch-1 {
+						acks.Add(1)
+						w.Barrier(b.Context(), uint64(n), func(err error) {
+							if err != nil {
+								b.Error(err)
+							}
+							acks.Done()
+						})
+					}
+				}
+				acks.Wait()
+			})
+		}
+		wg.Wait()
+		b.ReportMetric(records/time.Since(start).Seconds(), "records/s")
+		s.Close()
 	}
 }

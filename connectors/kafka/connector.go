@@ -139,7 +139,7 @@ func (c *connector) sourceConfig(t *spi.Table) (cfg sourceConfig, err error) {
 	if err != nil {
 		return cfg, err
 	}
-	cfg.parallelism, err = parallelism(o, "scan.parallelism")
+	cfg.parallelism, err = spi.Parallelism(o, "scan.parallelism")
 	return cfg, err
 }
 
@@ -191,7 +191,7 @@ func (c *connector) sinkConfig(t *spi.Table) (cfg sinkConfig, err error) {
 		return cfg, &spi.OptionError{Name: "sink.delivery-guarantee", Value: true, Msg: "'sink.delivery-guarantee' = 'exactly-once' is not available in this version; use 'at-least-once'"}
 	}
 	cfg.none = guarantee == "none"
-	cfg.parallelism, err = parallelism(o, "sink.parallelism")
+	cfg.parallelism, err = spi.Parallelism(o, "sink.parallelism")
 	return cfg, err
 }
 
@@ -232,12 +232,4 @@ func topicList(v string) ([]string, error) {
 		return nil, &spi.OptionError{Name: "topic", Value: true, Msg: "option 'topic' names no topic"}
 	}
 	return topics, nil
-}
-
-func parallelism(o spi.Options, name string) (int, error) {
-	n, err := o.Int(name, 0)
-	if _, set := o[name]; err == nil && set && (n < 1 || n > 1<<15) {
-		err = &spi.OptionError{Name: name, Value: true, Msg: fmt.Sprintf("option %q wants a positive number, got %q", name, o[name])}
-	}
-	return int(n), err
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -227,8 +228,8 @@ func (r *reader) refuse(part string, err error, ignore bool, prefix string) erro
 		return nil
 	}
 	fix := ""
-	if r.src.canIgnore(prefix) {
-		fix = fmt.Sprintf("; or skip and count such records with '%signore-parse-errors' = 'true'", prefix)
+	if r.src.canIgnore(prefix) && !strings.Contains(bad.Fix, spi.IgnoreParseErrors) {
+		fix = fmt.Sprintf("; or skip and count such records with '%s%s' = 'true'", prefix, spi.IgnoreParseErrors)
 	}
 	return fmt.Errorf("kafka %s@%d: %s%w%s", p, rec.offset, part, err, fix)
 }

@@ -352,7 +352,7 @@ func (s *source) newReader() (*reader, error) {
 	if r.value, err = l.valueFormat.NewDecoder(spec, l.valueOptions); err != nil {
 		return nil, err
 	}
-	if r.ignoreValueErrors, err = l.valueOptions.Bool("ignore-parse-errors", false); err != nil {
+	if r.ignoreValueErrors, err = spi.SkipsErrors(l.valueOptions); err != nil {
 		return nil, err
 	}
 	if len(r.keyTo) > 0 {
@@ -361,7 +361,7 @@ func (s *source) newReader() (*reader, error) {
 		if r.key, err = l.keyFormat.NewDecoder(keySpec, l.keyOptions); err != nil {
 			return nil, err
 		}
-		if r.ignoreKeyErrors, err = l.keyOptions.Bool("ignore-parse-errors", false); err != nil {
+		if r.ignoreKeyErrors, err = spi.SkipsErrors(l.keyOptions); err != nil {
 			return nil, err
 		}
 	}
@@ -374,7 +374,7 @@ func (s *source) canIgnore(prefix string) bool {
 	if strings.HasPrefix(prefix, "key.") {
 		f = s.cfg.layout.keyFormat
 	}
-	return option(f.Options(), "ignore-parse-errors") != nil
+	return option(f.Options(), spi.IgnoreParseErrors) != nil
 }
 
 // skipped counts a record left out, and tells of the first for each reason.
