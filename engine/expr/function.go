@@ -1,0 +1,114 @@
+package expr
+
+import (
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/sluicesql/sluice/engine/types"
+)
+
+// Function declares a function, operator or special form: its face for documentation, its typing and its
+// implementation.
+type Function struct {
+	// Name is in upper case; operators are named by their symbol or keywords.
+	Name string
+	// Aliases are further names for the same function.
+	Aliases []string
+	// Category groups functions in the documentation.
+	Category Category
+	// Signature shows the arguments in SQL: SUBSTRING(string FROM start [FOR length]).
+	Signature string
+	// Help is one line of what it does.
+	Help string
+	// Examples are run as tests.
+	Examples []Example
+	// Volatile marks a function whose result does not follow from its arguments alone: RAND, UUID,
+	// CURRENT_TIMESTAMP. It is never folded, and refused where a changing input would have to see the same
+	// value twice.
+	Volatile bool
+
+	// bind checks the arguments, coerces them and infers the result's type.
+	bind func(args []Expr) ([]Expr, types.Type, error)
+	// rewrite, in place of bind and build, expresses the call by other functions.
+	rewrite func(args []Expr) (Expr, error)
+	// build makes the closure from those of the arguments.
+	build builder
+	// show writes the call in SQL; nil writes NAME(a, b).
+	show func(c *Call) string
+}
+
+// Category is a family of functions.
+type Category string
+
+// The categories, in the order of the documentation.
+const (
+	Comparison  Category = "comparison"
+	Logical     Category = "logical"
+	Arithmetic  Category = "arithmetic"
+	StringFns   Category = "string"
+	Temporal    Category = "temporal"
+	Conditional Category = "conditional"
+	Conversion  Category = "type conversion"
+	JSON        Category = "JSON"
+	Collection  Category = "collection"
+	Hash        Category = "hash"
+)
+
+// Example is a call with constant arguments and its result.
+type Example struct {
+	// Args are the arguments as Resolve takes them.
+	Args []Expr
+	// Want is the result as text.Append writes it, or "error: " and a part of the message.
+	Want string
+}
+
+var registry struct {
+	once   sync.Once
+	list   []*Function
+	byName map[string]*Function
+	names  []string
+}
+
+func load() {
+	families := [][]*Function{
+		compareFunctions(), logicFunctions(), arithFunctions(), mathFunctions(), stringFunctions(),
+		patternFunctions(), hashFunctions(), temporalFunctions(), temporalTextFunctions(), clockFunctions(),
+		conditionalFunctions(), castFunctions(), jsonFunctions(), collectionFunctions(),
+	}
+	registry.byName = map[string]*Function{}
+	for _, family := range families {
+		for _, f := range family {
+			registry.list = append(registry.list, f)
+			for _, name := range append([]string{f.Name}, f.Aliases...) {
+				if registry.byName[name] != nil {
+					panic("function declared twice: " + name)
+				}
+				registry.byName[name] = f
+				registry.names = append(registry.names, name)
+			}
+		}
+	}
+	sort.Strings(registry.names)
+}
+
+// Functions are all declarations, family by family.
+func Functions() []*Function {
+	registry.once.Do(load)
+	return registry.list
+}
+
+// Names are the names of all functions and operators, aliases included, sorted.
+func Names() []string {
+	registry.once.Do(load)
+	return registry.names
+}
+
+// Lookup finds a function by its name in any case; nil when there is none.
+func Lookup(name string) *Function {
+	registry.once.Do(load)
+	if f := registry.byName[name]; f != nil {
+		return f
+	}
+	return registry.byName[strings.ToUpper(name)]
+}
