@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -79,6 +78,15 @@ func (s *Session) show(st *ast.Show) (*Text, error) {
 		return column("current catalog name", []string{DefaultCatalog}), nil
 	case "CURRENT DATABASE":
 		return column("current database name", []string{DefaultDatabase}), nil
+	case "CREATE VIEW":
+		name, err := s.catalog.local(st.Name)
+		if err != nil {
+			return nil, err
+		}
+		if v := s.catalog.views[name]; v != nil {
+			return lines(ast.String(v.text)), nil
+		}
+		return nil, s.catalog.unknown(st.Name, "view", s.catalog.viewNames())
 	case "CREATE TABLE":
 		name, err := s.catalog.local(st.Name)
 		if err != nil {
@@ -178,41 +186,13 @@ func (t *Table) keyText() string {
 
 // showCreate writes the table as CREATE TABLE, without the values of secret options.
 func (t *Table) showCreate() string {
-	var items []string
-	for _, c := range t.Columns {
-		s := "  " + quoteName(c.Name) + " "
-		switch {
-		case c.Computed != nil:
-			s += "AS " + c.Computed.String()
-		default:
-			s += c.Type.String()
-			if m := t.Spec.Columns[c.Index]; m.Metadata != "" {
-				s += " METADATA FROM " + quoteText(m.Metadata)
-				if m.Virtual {
-					s += " VIRTUAL"
-				}
-			}
+	st := *t.stmt
+	st.IfNotExists = false
+	st.Options = slices.Clone(st.Options)
+	for i := range st.Options {
+		if t.secret[st.Options[i].Key] {
+			st.Options[i].Value = "******"
 		}
-		items = append(items, s)
 	}
-	if len(t.PrimaryKey) > 0 {
-		var k []string
-		for _, i := range t.PrimaryKey {
-			k = append(k, quoteName(t.Spec.Columns[i].Name))
-		}
-		items = append(items, "  PRIMARY KEY ("+strings.Join(k, ", ")+") NOT ENFORCED")
-	}
-	var opts []string
-	for _, o := range t.stmt.Options {
-		v := quoteText(o.Value)
-		if t.secret[o.Key] {
-			v = "'******'"
-		}
-		opts = append(opts, "  "+quoteText(o.Key)+" = "+v)
-	}
-	return fmt.Sprintf("CREATE TABLE %s (\n%s\n) WITH (\n%s\n)", quoteName(t.Name), strings.Join(items, ",\n"), strings.Join(opts, ",\n"))
+	return ast.String(&st)
 }
-
-func quoteName(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
-
-func quoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }

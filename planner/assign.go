@@ -9,9 +9,9 @@ import (
 
 // assignable reports whether INSERT may put a value of one type into a column of another without being
 // asked by a CAST, and whether a cast is then needed. The rules are Flink's implicit casts without those
-// that can lose digits. Nullability is checked at run time. k is the value where it's a constant: a whole
-// number that fits goes into any exact type.
-func assignable(from, to types.Type, k *expr.Const) (ok, cast bool) {
+// that can lose digits. Nullability is checked at run time. consts are the values where they are constants:
+// whole numbers that fit go into any exact type.
+func assignable(from, to types.Type, consts []*expr.Const) (ok, cast bool) {
 	if from.SameIgnoringNull(to) {
 		return true, false
 	}
@@ -28,12 +28,10 @@ func assignable(from, to types.Type, k *expr.Const) (ok, cast bool) {
 		if from.Kind <= to.Kind {
 			return true, true
 		}
-		return k != nil && !k.Value.Null && fitsInteger(k.Value.I, to.Kind), true
+		return allFit(consts, func(v int64) bool { return fitsInteger(v, to.Kind) }), true
 	case from.IsInteger() && to.Kind == types.Decimal:
-		if k != nil && !k.Value.Null {
-			return fitsDigits(k.Value.I, to.Precision-to.Scale), true
-		}
-		return integerDigits(from) <= to.Precision-to.Scale, true
+		digits := to.Precision - to.Scale
+		return integerDigits(from) <= digits || allFit(consts, func(v int64) bool { return fitsDigits(v, digits) }), true
 	case from.Kind == types.Decimal && to.Kind == types.Decimal:
 		return from.Scale <= to.Scale && from.Precision-from.Scale <= to.Precision-to.Scale, true
 	case from.IsNumeric() && to.IsApprox():
@@ -48,6 +46,16 @@ func assignable(from, to types.Type, k *expr.Const) (ok, cast bool) {
 		return assignableParts(from, to)
 	}
 	return false, false
+}
+
+// allFit reports whether there are constants, and all of them fit.
+func allFit(consts []*expr.Const, fits func(int64) bool) bool {
+	for _, c := range consts {
+		if !c.Value.Null && !fits(c.Value.I) {
+			return false
+		}
+	}
+	return len(consts) > 0
 }
 
 func isTimestamp(t types.Type) bool {

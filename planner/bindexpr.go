@@ -102,13 +102,18 @@ func (b *binder) columnRef(e *ast.ColumnRef, sc *scope) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	var x expr.Expr = b.columns.ref(c.id)
+	x := b.column(c)
 	for _, f := range e.Parts[n:] {
 		if x, err = b.fieldOf(x, f); err != nil {
 			return nil, err
 		}
 	}
 	return x, nil
+}
+
+// column is a column in scope as an expression.
+func (b *binder) column(c scopeColumn) expr.Expr {
+	return &expr.Column{Index: c.id, Name: c.label, T: b.columns.list[c.id].typ}
 }
 
 // fieldOf is a field of a ROW.
@@ -121,7 +126,7 @@ func (b *binder) fieldOf(x expr.Expr, f ast.Ident) (expr.Expr, error) {
 	for i, tf := range t.Fields {
 		names[i] = tf.Name
 		if tf.Name == f.Name {
-			return expr.Field(x, i), nil
+			return b.call(f.Pos, "FIELD", x, expr.StringConst(f.Name))
 		}
 	}
 	return nil, near(errAt(f.Pos, "unknown field %q of %s", f.Name, x), f.Name, names, "fields")
@@ -159,7 +164,7 @@ func placeArg(err error, pos ast.Pos, args []ast.Expr) error {
 		}
 		return e
 	}
-	if a, ok := errors.AsType[*expr.ArgError](err); ok && a.Arg >= 0 && a.Arg < len(args) {
+	if a, ok := errors.AsType[*expr.ArgError](err); ok && a.Arg >= 0 && a.Arg < len(args) && args[a.Arg] != nil {
 		pos = args[a.Arg].Position()
 	}
 	return errAt(pos, "%s", err)
@@ -246,7 +251,7 @@ func (b *binder) function(e *ast.Call, sc *scope) (expr.Expr, error) {
 	case len(e.Name.Parts) > 1:
 		return nil, errAt(e.Pos, "unknown function %q", nameText(e.Name))
 	}
-	args, places, err := b.arguments(e, sc)
+	args, places, err := b.arguments(e, name, sc)
 	if err != nil {
 		return nil, err
 	}
@@ -258,14 +263,14 @@ func (b *binder) function(e *ast.Call, sc *scope) (expr.Expr, error) {
 		return nil, placeArg(err, e.Pos, places)
 	}
 	if fn := volatileFunction(x); fn != "" && sc.changing {
-		return nil, volatileError(e.Pos, "the function "+fn, fn)
+		return nil, volatileError(e.Pos, fn, fn)
 	}
 	return x, nil
 }
 
 // arguments binds a call's arguments and the clauses within its parentheses. Words of call syntax, such
 // as the unit of EXTRACT, are strings to the functions.
-func (b *binder) arguments(e *ast.Call, sc *scope) ([]expr.Expr, []ast.Expr, error) {
+func (b *binder) arguments(e *ast.Call, name string, sc *scope) ([]expr.Expr, []ast.Expr, error) {
 	var args []expr.Expr
 	var places []ast.Expr
 	for _, a := range e.Args {
@@ -280,5 +285,6 @@ func (b *binder) arguments(e *ast.Call, sc *scope) ([]expr.Expr, []ast.Expr, err
 		}
 		places = append(places, a)
 	}
-	return args, places, nil
+	more, at, err := b.clauseArguments(e, name, sc)
+	return append(args, more...), append(places, at...), err
 }

@@ -173,7 +173,11 @@ func (b *binder) aliased(r rel, fields []field, alias ast.TableAlias) (*scope, e
 	}
 	sc := &scope{changing: changing(r)}
 	for _, f := range fields {
-		sc.cols = append(sc.cols, scopeColumn{table: alias.Name.Name, name: f.name, id: f.id, volatile: f.volatile})
+		label := f.name
+		if !alias.Name.IsZero() {
+			label = alias.Name.Name + "." + f.name
+		}
+		sc.cols = append(sc.cols, scopeColumn{table: alias.Name.Name, name: f.name, id: f.id, label: label, volatile: f.volatile})
 	}
 	return sc, nil
 }
@@ -269,7 +273,7 @@ func (b *binder) joinUsing(j *relJoin, sc, ls, rs *scope, using []ast.Ident) (re
 		if err != nil {
 			return nil, nil, err
 		}
-		eq, err := b.call(id.Pos, "=", b.columns.ref(lc.id), b.columns.ref(rc.id))
+		eq, err := b.call(id.Pos, "=", b.column(lc), b.column(rc))
 		if err != nil {
 			return nil, nil, err
 		}

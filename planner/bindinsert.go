@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sluicesql/sluice/engine/expr"
@@ -24,10 +25,17 @@ func (jb *jobBuilder) selectResult(st *ast.QueryStatement) error {
 	}
 	uniqueNames(q.fields)
 	sink := &logicalSink{in: q.rel, at: insertPlace{stmt: st.Pos, query: st.Query.Pos}}
+	x := &relExtend{in: q.rel}
 	for _, f := range q.fields {
+		if jb.b.columns.list[f.id].typ.Kind == types.Null {
+			// A bare NULL has no type to be shown with.
+			f.id = jb.b.columns.add(f.name, f.name, types.String())
+			x.items = append(x.items, extendItem{f.id, expr.NullConst(types.String())})
+		}
 		sink.ids = append(sink.ids, f.id)
 		sink.names = append(sink.names, f.name)
 	}
+	sink.in = bare(x)
 	jb.job.sinks = append(jb.job.sinks, sink)
 	return nil
 }
@@ -163,7 +171,7 @@ func (b *binder) assign(x *relExtend, f field, col TableColumn, final types.Type
 	id := f.id
 	for _, want := range []types.Type{col.Type, final} {
 		have := b.columns.list[id].typ
-		ok, cast := assignable(have, want, b.constOf(x, id))
+		ok, cast := assignable(have, want, constsOf(x, id))
 		if !ok {
 			return 0, fmt.Errorf("%s cannot become %s unasked", have, want)
 		}
@@ -185,18 +193,26 @@ func (b *binder) assign(x *relExtend, f field, col TableColumn, final types.Type
 	return id, nil
 }
 
-// constOf is the constant that column id was bound to, or nil.
-func (b *binder) constOf(x *relExtend, id int) *expr.Const {
-	for r := rel(x); ; {
-		e, ok := r.(*relExtend)
-		if !ok {
+// constsOf are the constants that column id consists of, or nil.
+func constsOf(r rel, id int) []*expr.Const {
+	switch r := r.(type) {
+	case *relExtend:
+		if c, ok := r.item(id).(*expr.Const); ok {
+			return []*expr.Const{c}
+		}
+		return constsOf(r.in, id)
+	case *relValues:
+		k := slices.Index(r.ids, id)
+		if k < 0 {
 			return nil
 		}
-		if c, ok := e.item(id).(*expr.Const); ok {
-			return c
+		var out []*expr.Const
+		for _, row := range r.rows {
+			out = append(out, row[k].(*expr.Const))
 		}
-		r = e.in
+		return out
 	}
+	return nil
 }
 
 // itemPos is the place of a query's i-th result column, as far as the text tells.

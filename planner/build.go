@@ -19,6 +19,37 @@ type stream struct {
 	dist []int
 	// reader says that the node runs in the readers' tasks: no exchange has come yet.
 	reader bool
+	// projects is what the node projects, where it is a Project that nothing else reads: a further projection
+	// replaces it.
+	projects *projection
+}
+
+// projection is what a Project computes from its input.
+type projection struct {
+	in   *stream
+	outs []output
+}
+
+// output is a column of a projection: computed, or passed on where e is nil.
+type output struct {
+	id int
+	e  expr.Expr
+}
+
+func passed(ids []int) []output {
+	out := make([]output, len(ids))
+	for i, id := range ids {
+		out[i].id = id
+	}
+	return out
+}
+
+func computed(items []extendItem) []output {
+	out := make([]output, len(items))
+	for i, it := range items {
+		out[i] = output(it)
+	}
+	return out
 }
 
 func (s *stream) props() *Props { return s.node.Out() }
@@ -175,40 +206,77 @@ func (b *builder) extend(x *relExtend, need colSet) *stream {
 	for _, it := range x.items {
 		delete(below, it.id)
 	}
-	passed := below.clone()
+	keep := below.clone()
 	for _, it := range x.items {
 		below.addExprs([]expr.Expr{it.e})
 	}
 	in := b.stream(x.in, below)
-	return b.project(in, passed.of(in.ids), x.items, nil)
+	return b.project(in, append(passed(keep.of(in.ids)), computed(x.items)...), nil)
 }
 
-// project delivers the given columns of in and the computed items after them. With nothing to do it is in
-// itself.
-func (b *builder) project(in *stream, keep []int, items []extendItem, upsertKey []int) *stream {
-	if len(items) == 0 && slices.Equal(keep, in.ids) {
+// project delivers the given columns. With nothing to do it is in itself.
+func (b *builder) project(in *stream, outs []output, upsertKey []int) *stream {
+	if in.projects != nil && upsertKey == nil {
+		if merged := in.projects.merge(outs); merged != nil {
+			return b.project(in.projects.in, merged, nil)
+		}
+	}
+	var ids []int
+	var es []expr.Expr
+	var items []extendItem
+	for _, o := range outs {
+		ids = append(ids, o.id)
+		if o.e == nil {
+			es = append(es, in.expr(b.columns.ref(o.id)))
+		} else {
+			es = append(es, in.expr(o.e))
+			items = append(items, extendItem(o))
+		}
+	}
+	if len(items) == 0 && slices.Equal(ids, in.ids) {
 		return in
 	}
 	f := in.facts.clone()
 	f.extend(items)
-	p := in.props()
-	ids := slices.Clone(keep)
-	var es []expr.Expr
-	for _, id := range keep {
-		es = append(es, in.expr(b.columns.ref(id)))
-	}
-	for _, it := range items {
-		ids = append(ids, it.id)
-		es = append(es, in.expr(it.e))
-	}
 	if v, ok := in.node.(*Values); ok && allConst(es) {
 		return b.projectValues(v, ids, es, f)
 	}
+	p := in.props()
 	n := &Project{Props: b.derive(ids, p.Mode, f, p.Bounded, in.dist), Input: in.node, Exprs: es}
+	s := &stream{node: n, ids: ids, facts: f, dist: in.dist, reader: in.reader}
 	if upsertKey != nil {
 		n.UpsertKey = in.mustAt(upsertKey)
+	} else {
+		s.projects = &projection{in, outs}
 	}
-	return &stream{node: n, ids: ids, facts: f, dist: in.dist, reader: in.reader}
+	return s
+}
+
+// merge is the projection by which outs, over p's columns, come from p's input directly; nil where that
+// would compute a non-deterministic expression twice.
+func (p *projection) merge(outs []output) []output {
+	x := &relExtend{}
+	for _, o := range p.outs {
+		if o.e != nil {
+			if !expr.Deterministic(o.e) {
+				return nil
+			}
+			x.items = append(x.items, extendItem(o))
+		}
+	}
+	merged := make([]output, len(outs))
+	for i, o := range outs {
+		merged[i] = o
+		if o.e != nil {
+			merged[i].e = inline(o.e, x)
+		} else if slices.Contains(p.in.ids, o.id) {
+			continue
+		} else if merged[i].e = x.item(o.id); merged[i].e == nil {
+			// A column that only equals one of p's: rare, and right without merging.
+			return nil
+		}
+	}
+	return merged
 }
 
 func allConst(es []expr.Expr) bool {
@@ -247,7 +315,7 @@ func (b *builder) sharedStream(r *relShared) *stream {
 	in := b.built[r.def]
 	if in == nil {
 		in = b.stream(r.def.body, r.def.need)
-		in = b.project(in, r.def.need.of(in.ids), nil, nil)
+		in = b.project(in, passed(r.def.need.of(in.ids)), nil)
 		b.built[r.def] = in
 	}
 	translate := func(ids []int) []int {

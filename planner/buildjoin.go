@@ -62,7 +62,7 @@ func (b *builder) joinSide(r rel, need colSet, key []int) *joinSide {
 			keep[s.ids[i]] = true
 		}
 	}
-	return &joinSide{stream: b.project(s, keep.of(s.ids), nil, nil), key: key}
+	return &joinSide{stream: b.project(s, passed(keep.of(s.ids)), nil), key: key}
 }
 
 // bestKey is the smallest unique key, as positions; nil without one.

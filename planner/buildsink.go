@@ -12,7 +12,7 @@ import (
 // consolidated, and the sink.
 func (b *builder) sink(l *logicalSink) (*Sink, error) {
 	s := b.stream(l.in, setOf(l.ids))
-	s = b.project(s, l.ids, nil, nil)
+	s = b.project(s, passed(l.ids), nil)
 	n := &Sink{}
 	if l.sink == nil {
 		b.resultSink(n, l, s)
@@ -151,6 +151,12 @@ func (b *builder) toSink(n *Sink, s *stream) *stream {
 		if _, visible := s.at(s.dist); visible && s.dist != nil {
 			return s
 		}
+	}
+	if k := s.bestKey(); len(k) > 0 && s.props().Mode != spi.AppendOnly {
+		// Equal rows have equal keys; the key rather than the row brings an update's two rows together too.
+		out := b.exchange(s, pick(s.ids, k), false)
+		out.node.(*Exchange).Width = n.Width
+		return out
 	}
 	x := &Exchange{Input: s.node, Width: n.Width}
 	// Inserts alone need not meet anything; they stay with the shard of the reader's number.

@@ -80,7 +80,7 @@ func (b *builder) plainTable(c *chain, need colSet) *stream {
 	}
 	s := b.scan(c.scan.src, c.scan.ids, keep.clone().addItems(c.items).addExprs(c.conds).of(c.scan.ids), spi.AppendOnly)
 	s = b.filter(s, c.conds, nil)
-	return b.project(s, keep.of(s.ids), b.needed(c.items, need), nil)
+	return b.project(s, append(passed(keep.of(s.ids)), computed(b.needed(c.items, need))...), nil)
 }
 
 // upsertTable is scan, filter and projection in mode Upsert. The primary key is always among the columns.
@@ -92,7 +92,7 @@ func (b *builder) upsertTable(c *chain, need colSet) *stream {
 	}
 	s := b.scan(c.scan.src, c.scan.ids, keep.clone().addItems(c.items).addExprs(c.conds).of(c.scan.ids), spi.Upsert)
 	s = b.filter(s, c.conds, pk)
-	return b.project(s, keep.of(s.ids), b.needed(c.items, need), pk)
+	return b.project(s, append(passed(keep.of(s.ids)), computed(b.needed(c.items, need))...), pk)
 }
 
 func (b *builder) needed(items []extendItem, need colSet) []extendItem {
@@ -178,7 +178,7 @@ func (b *builder) sharedTable(c *chain, need colSet) *stream {
 			keep[id] = true
 		}
 	}
-	return b.project(s, keep.of(s.ids), b.needed(c.items, need), nil)
+	return b.project(s, append(passed(keep.of(s.ids)), computed(b.needed(c.items, need))...), nil)
 }
 
 // toTable rewrites an expression over the chain's column numbers to one over the table's columns by index,

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/sluicesql/sluice/connectors/spi"
-	"github.com/sluicesql/sluice/engine/expr"
 	"github.com/sluicesql/sluice/sql/ast"
 )
 
@@ -113,7 +112,7 @@ func (t *Table) storedScope() (*scope, *columnTable) {
 	sc, ct := &scope{}, &columnTable{}
 	for _, c := range t.Spec.Columns {
 		id := ct.add(c.Name, c.Name, c.Type)
-		sc.cols = append(sc.cols, scopeColumn{name: c.Name, id: id})
+		sc.cols = append(sc.cols, scopeColumn{name: c.Name, label: c.Name, id: id})
 	}
 	return sc, ct
 }
@@ -129,7 +128,6 @@ func (s *Session) bindComputedColumns(t *Table) error {
 		if err != nil {
 			return err
 		}
-		e = expr.Fold(e, s.exprCtx())
 		t.Columns[i].Computed, t.Columns[i].Type = e, e.Type()
 	}
 	return nil
@@ -145,7 +143,7 @@ func (s *Session) bindWatermark(t *Table) error {
 	sc, ct := t.storedScope()
 	for _, c := range t.Columns {
 		if c.Computed != nil {
-			sc.cols = append(sc.cols, scopeColumn{name: c.Name, id: ct.add(c.Name, c.Name, c.Type)})
+			sc.cols = append(sc.cols, scopeColumn{name: c.Name, label: c.Name, id: ct.add(c.Name, c.Name, c.Type)})
 		}
 	}
 	b := &binder{s: s, columns: ct}

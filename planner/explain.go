@@ -117,7 +117,7 @@ func describe(n Node) (string, []string) {
 	case *Scan:
 		return describeScan(n)
 	case *Values:
-		return fmt.Sprintf("Values: %d rows", len(n.Rows)), nil
+		return describeValues(n)
 	case *Filter:
 		d := []string{"keeps: " + n.Cond.String()}
 		if n.UpsertKey != nil {
@@ -233,7 +233,7 @@ func describeSink(n *Sink) (string, []string) {
 	}
 	if n.Mode != 0 {
 		if n.PairKey != nil {
-			d = append(d, "changes of equal "+n.names(n.PairKey)+" in an epoch become one")
+			d = append(d, "an epoch's changes of one "+n.names(n.PairKey)+" become one where they meet")
 		} else {
 			d = append(d, "equal rows that come and go in an epoch cancel")
 		}
@@ -245,4 +245,21 @@ func describeSink(n *Sink) (string, []string) {
 		d = append(d, fmt.Sprintf("writers: %d", n.Width))
 	}
 	return title, d
+}
+
+// describeValues shows the first few rows.
+func describeValues(n *Values) (string, []string) {
+	const few = 5
+	var rows []string
+	for _, r := range n.Rows[:min(len(n.Rows), few)] {
+		parts := make([]string, len(r))
+		for i, d := range r {
+			parts[i] = (&expr.Const{Value: d, T: n.Columns[i].Type}).String()
+		}
+		rows = append(rows, "("+strings.Join(parts, ", ")+")")
+	}
+	if len(n.Rows) > few {
+		rows = append(rows, fmt.Sprintf("… (%d rows)", len(n.Rows)))
+	}
+	return "Values", []string{"rows: " + strings.Join(rows, ", ")}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/sluicesql/sluice/engine/expr"
+	"github.com/sluicesql/sluice/engine/types"
 )
 
 // orderJoins makes of each join of many inputs a left-deep tree of joins of two, in the order as written
@@ -34,7 +35,7 @@ func (j *logicalJob) orderJoin(jn *relJoin) (rel, error) {
 		if next < 0 {
 			if next = crossInput(cur, rest); next < 0 {
 				if crosses == 0 {
-					return nil, noEquality(rest[0])
+					return nil, noEquality(cur, rest[0], conds)
 				}
 				crosses--
 				next = 0
@@ -55,7 +56,16 @@ func crossInput(cur rel, rest []joinInput) int {
 	return slices.IndexFunc(rest, func(in joinInput) bool { return singleRow(in.rel) })
 }
 
-func noEquality(in joinInput) error {
+// noEquality refuses a join that would be a cross product nobody asked for.
+func noEquality(cur rel, in joinInput, conds []expr.Expr) error {
+	for _, c := range conds {
+		a, b, ok := equality(c)
+		l, r := cur.out(), in.rel.out()
+		if ok && (within(a, l) && within(b, r) || within(b, l) && within(a, r)) {
+			return hint(errAt(in.pos, "%s cannot be made by the equality %s, since %s and %s have no exact common type", in.kind, c, a.Type().Nullable(), b.Type().Nullable()),
+				"CAST one side to the type of the other")
+		}
+	}
 	return hint(errAt(in.pos, "%s has no equality between its two sides, so that every row would meet every other", in.kind),
 		"add a condition such as a.id = b.a_id to ON or WHERE, or write CROSS JOIN to ask for all pairs")
 }
@@ -68,7 +78,7 @@ func joinKey(c expr.Expr, left, right []int) (l, r expr.Expr, ok bool) {
 	}
 	if sa, sb := stripCast(a), stripCast(b); sameForm(sa.Type(), sb.Type()) {
 		a, b = sa, sb
-	} else if !sameForm(a.Type(), b.Type()) {
+	} else if a, b, ok = commonForm(a, b); !ok {
 		return nil, nil, false
 	}
 	switch {
@@ -78,6 +88,41 @@ func joinKey(c expr.Expr, left, right []int) (l, r expr.Expr, ok bool) {
 		return b, a, true
 	}
 	return nil, nil, false
+}
+
+// commonForm casts two keys of different types to one in which equal values are equal and unequal ones
+// unequal.
+func commonForm(a, b expr.Expr) (x, y expr.Expr, ok bool) {
+	if sameForm(a.Type(), b.Type()) {
+		return a, b, true
+	}
+	t, ok := expr.CommonType(a.Type(), b.Type())
+	if !ok || !exactly(a.Type(), t) || !exactly(b.Type(), t) {
+		return nil, nil, false
+	}
+	x, err := expr.Cast(a, t, false)
+	if err != nil {
+		return nil, nil, false
+	}
+	if y, err = expr.Cast(b, t, false); err != nil || !sameForm(x.Type(), y.Type()) {
+		return nil, nil, false
+	}
+	return x, y, true
+}
+
+// exactly reports whether t holds every value of from, each as a value of its own.
+func exactly(from, t types.Type) bool {
+	switch {
+	case from.IsNumeric() && t.Kind == types.Decimal:
+		digits, scale := integerDigits(from), 0
+		if from.Kind == types.Decimal {
+			digits, scale = from.Precision-from.Scale, from.Scale
+		}
+		return !from.IsApprox() && scale <= t.Scale && digits <= t.Precision-t.Scale
+	case from.IsNumeric() && t.IsApprox():
+		return from.IsApprox() || from.IsInteger() && from.Kind <= types.Int && t.Kind == types.Double
+	}
+	return true
 }
 
 // within reports whether e has columns, and all of them are among cols.

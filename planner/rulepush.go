@@ -72,21 +72,22 @@ func pushJoin(j *relJoin, conds []expr.Expr) rel {
 	return filtered(flat, above)
 }
 
-// flatten appends inputs to j, replacing joins among them by their inputs and conditions.
+// flatten appends inputs to j, replacing joins among them by their inputs and conditions. A join with a
+// non-deterministic condition stays: above, it would be asked for other rows.
 func flatten(j *relJoin, inputs []joinInput) {
 	for _, in := range inputs {
 		r := in.rel
 		var conds []expr.Expr
 		for {
 			f, ok := r.(*relFilter)
-			if !ok || !slices.ContainsFunc(f.conds, expr.Deterministic) && len(f.conds) > 0 {
+			if !ok || !allDeterministic(f.conds) {
 				break
 			}
 			conds = append(slices.Clone(f.conds), conds...)
 			r = f.in
 		}
 		sub, ok := r.(*relJoin)
-		if !ok {
+		if !ok || !allDeterministic(sub.conds) {
 			j.inputs = append(j.inputs, in)
 			continue
 		}
@@ -97,6 +98,10 @@ func flatten(j *relJoin, inputs []joinInput) {
 		subs[0].pos, subs[0].kind = in.pos, in.kind
 		flatten(j, subs)
 	}
+}
+
+func allDeterministic(conds []expr.Expr) bool {
+	return !slices.ContainsFunc(conds, func(c expr.Expr) bool { return !expr.Deterministic(c) })
 }
 
 // onlyInput is the input that has all the columns; the first input for a condition without columns; −1

@@ -20,6 +20,7 @@ type scopeColumn struct {
 	table string // the table's alias; empty where there is none
 	name  string
 	id    int
+	label string // in expressions
 	// merged says that USING or NATURAL merged the column with one of the left side: it is found only with
 	// its table's name.
 	merged bool
@@ -132,6 +133,10 @@ func (c scopeColumn) usable(pos ast.Pos) error {
 
 // volatileError explains why a non-deterministic function is refused over a changing input.
 func volatileError(pos ast.Pos, what, fn string) *ast.Error {
-	return hint(errAt(pos, "%s cannot be used here: %s gives another value each time, and the input can take rows back, so that a deletion would not match the row that was shown", what, fn),
+	subject := fn
+	if what == fn {
+		subject = "it"
+	}
+	return hint(errAt(pos, "%s cannot be used here: %s gives another value each time, and the input can take rows back, so that a deletion would not match the row that was shown", what, subject),
 		"use it over an append-only table, or take the value from the data")
 }
