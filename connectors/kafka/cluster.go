@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"sort"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -28,6 +30,7 @@ type cluster struct {
 	cl    *kgo.Client
 	adm   *kadm.Client
 	seeds string
+	sasl  bool
 }
 
 // topicMeta is what a broker says of a topic.
@@ -59,7 +62,19 @@ func dial(s *settings) (*cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kafka %s: %w", strings.Join(s.seeds, ","), err)
 	}
-	return &cluster{cl: cl, adm: kadm.NewClient(cl), seeds: strings.Join(s.seeds, ",")}, nil
+	return &cluster{cl: cl, adm: kadm.NewClient(cl), seeds: strings.Join(s.seeds, ","), sasl: s.security.usesSASL()}, nil
+}
+
+// connect asks for topics as metadata does, the first time: a refused connection is tried again for a
+// while, because the broker may be just coming up.
+func (c *cluster) connect(ctx context.Context, topics []string) (*clusterMeta, error) {
+	for start := time.Now(); ; {
+		m, err := c.metadata(ctx, topics, false)
+		if err == nil || !errors.Is(err, syscall.ECONNREFUSED) || time.Since(start) > openPatience || ctx.Err() != nil {
+			return m, err
+		}
+		pauseFor(ctx)
+	}
 }
 
 // metadata asks for topics, or for all when topics is nil. create lets the broker create those missing.
@@ -139,6 +154,11 @@ func (c *cluster) unreachable(err error) error {
 		fix = "TLS failed; check 'properties.security.protocol' and 'properties.ssl.*'"
 	case errors.Is(err, context.Canceled):
 		return err
+	case errors.Is(err, context.DeadlineExceeded):
+		err = fmt.Errorf("no answer in time")
+		fix = "check 'properties.bootstrap.servers' and 'properties.security.protocol': perhaps it is no Kafka that listens there, or one that expects TLS"
+	case c.sasl && errors.Is(err, io.EOF):
+		fix = "the broker closes the connection, as some do on wrong credentials; check 'properties.sasl.jaas.config', 'properties.sasl.mechanism' and 'properties.security.protocol'"
 	default:
 		fix = "check 'properties.bootstrap.servers', 'properties.security.protocol' and that the broker runs"
 	}
@@ -176,3 +196,13 @@ func (c *cluster) noTopic(ctx context.Context, name string, sink bool) error {
 }
 
 func (c *cluster) close() { c.cl.Close() }
+
+// pauseFor waits a moment, or until ctx ends.
+func pauseFor(ctx context.Context) {
+	t := time.NewTimer(50 * time.Millisecond)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

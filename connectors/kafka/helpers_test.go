@@ -196,3 +196,10 @@ func show(b *changelog.Batch, tb *spi.Table) []string {
 	}
 	return out
 }
+
+// tryReadOnce reads what is there.
+func tryReadOnce(r spi.Reader, tb *spi.Table) ([]string, error) {
+	var b changelog.Batch
+	_, err := r.Read(&b, 1000)
+	return show(&b, tb), err
+}

@@ -69,7 +69,7 @@ func openSink(ctx context.Context, cfg sinkConfig, spec spi.SinkSpec) (_ *sink, 
 // findTopic returns the topic, created only where that was asked for.
 func (s *sink) findTopic(ctx context.Context, warn func(string)) (*topicMeta, error) {
 	names := []string{s.cfg.topic}
-	m, err := s.c.metadata(ctx, names, false)
+	m, err := s.c.connect(ctx, names)
 	if err != nil {
 		return nil, err
 	}

@@ -102,7 +102,13 @@ func (s *source) find(ctx context.Context) ([]*partition, error) {
 	if s.cfg.pattern == nil {
 		names = s.cfg.topics
 	}
-	m, err := s.c.metadata(ctx, names, false)
+	ask := s.c.connect
+	if s.fetcher != nil { // it is a look for new ones
+		ask = func(ctx context.Context, topics []string) (*clusterMeta, error) {
+			return s.c.metadata(ctx, topics, false)
+		}
+	}
+	m, err := ask(ctx, names)
 	if err != nil {
 		return nil, err
 	}

@@ -383,12 +383,3 @@ func (w *writer) Barrier(_ context.Context, _ uint64, ack func(error)) {
 
 // Close implements spi.Writer.
 func (w *writer) Close() error { return nil }
-
-func pauseFor(ctx context.Context) {
-	t := time.NewTimer(50 * time.Millisecond)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
-}

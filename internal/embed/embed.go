@@ -29,7 +29,6 @@ const Partitions = 4
 // Broker is an embedded broker.
 type Broker struct {
 	cluster *kfake.Cluster
-	client  *kgo.Client
 	mu      sync.Mutex
 	turn    map[string]int32 // the partition of the next record without a key, by topic
 	keyed   map[string]kgo.TopicPartitioner
@@ -106,34 +105,11 @@ func (b *Broker) Addr() string { return b.cluster.ListenAddrs()[0] }
 func (b *Broker) Cluster() *kfake.Cluster { return b.cluster }
 
 // Close ends the broker.
-func (b *Broker) Close() {
-	b.mu.Lock()
-	if b.client != nil {
-		b.client.Close()
-	}
-	b.mu.Unlock()
-	b.cluster.Close()
-}
+func (b *Broker) Close() { b.cluster.Close() }
 
 // CreateTopic creates an empty topic.
 func (b *Broker) CreateTopic(name string, partitions int32) error {
 	return b.cluster.CreateTopic(name, partitions, nil)
-}
-
-// producer is the client that loads records, connected when it is first needed.
-func (b *Broker) producer() (*kgo.Client, error) {
-	if b.client == nil {
-		c, err := kgo.NewClient(
-			kgo.SeedBrokers(b.Addr()), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.AllowAutoTopicCreation(),
-			kgo.DisableIdempotentWrite(), kgo.MaxProduceRequestsInflightPerBroker(1), kgo.MetadataMinAge(10*time.Millisecond),
-			kgo.ProducerLinger(0), kgo.MaxBufferedRecords(1<<20), kgo.DisableClientMetrics(), kgo.ProducerBatchCompression(kgo.NoCompression()),
-		)
-		if err != nil {
-			return nil, err
-		}
-		b.client = c
-	}
-	return b.client, nil
 }
 
 // Produce appends records and waits until all are there.
@@ -143,10 +119,15 @@ func (b *Broker) Produce(ctx context.Context, records ...Record) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	c, err := b.producer()
+	c, err := kgo.NewClient(
+		kgo.SeedBrokers(b.Addr()), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.AllowAutoTopicCreation(),
+		kgo.DisableIdempotentWrite(), kgo.MaxProduceRequestsInflightPerBroker(1), kgo.MetadataMinAge(10*time.Millisecond),
+		kgo.ProducerLinger(0), kgo.MaxBufferedRecords(1<<20), kgo.DisableClientMetrics(), kgo.ProducerBatchCompression(kgo.NoCompression()),
+	)
 	if err != nil {
 		return err
 	}
+	defer c.Close()
 	now := time.Now()
 	var failed error
 	var once sync.Once
