@@ -62,5 +62,5 @@ func (lines) show(out io.Writer, chunk []byte) error {
 	return err
 }
 
-func (lines) epochEnd(io.Writer) error { return nil }
-func (lines) finish(io.Writer) error   { return nil }
+func (lines) epochEnd(io.Writer) error     { return nil }
+func (lines) finish(io.Writer, bool) error { return nil }

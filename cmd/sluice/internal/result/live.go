@@ -51,7 +51,7 @@ func (v *liveTable) show(_ io.Writer, chunk []byte) error {
 func (v *liveTable) epochEnd(io.Writer) error { return nil }
 
 // finish paints the last state and ends the goroutine. The table stays on the terminal.
-func (v *liveTable) finish(io.Writer) error {
+func (v *liveTable) finish(io.Writer, bool) error {
 	close(v.stop)
 	<-v.stopped
 	v.paint()
@@ -128,7 +128,7 @@ func (p *painter) frame(b *bag, status string, width, height int) []byte {
 		buf = append(append(append(buf, display.Cut(string(text), width)...), clearLine...), '\n')
 		p.lines++
 	}
-	rule := l.rule(nil)
+	rule := display.Rule(nil, l.widths)
 	line(rule)
 	line(l.header(nil))
 	line(rule)

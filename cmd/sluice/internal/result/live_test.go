@@ -134,7 +134,7 @@ running
 running
 `
 	shows(small)
-	if err := s.Finish(); err != nil {
+	if err := s.Finish(true); err != nil {
 		t.Fatal(err)
 	}
 	shows(small)

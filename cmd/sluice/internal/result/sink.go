@@ -21,8 +21,8 @@ type view interface {
 	show(out io.Writer, chunk []byte) error
 	// epochEnd is called after the last chunk of an epoch.
 	epochEnd(out io.Writer) error
-	// finish is called once, after the last epoch, however the job ended.
-	finish(out io.Writer) error
+	// finish is called once, after the last epoch. ok says that the job did not fail.
+	finish(out io.Writer, ok bool) error
 }
 
 // encoder appends what a view wants to know of the changes in b to buf.
@@ -82,14 +82,14 @@ func (s *Sink) Stats() spi.SinkStats {
 // Close implements spi.Sink.
 func (s *Sink) Close() error { return nil }
 
-// Finish ends the view after its job: a table prints its rows. It may be called however the job ended;
-// after an error of the output it does nothing more.
-func (s *Sink) Finish() error {
+// Finish ends the view after its job: when that did not fail (ok), a table prints its rows. It returns errors
+// that no writer has returned before.
+func (s *Sink) Finish(ok bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err := s.view.finish(s.out)
+	err := s.view.finish(s.out, ok && s.err == nil)
 	if s.err != nil {
-		return s.err
+		return nil
 	}
 	return errors.Join(err, s.out.Flush())
 }

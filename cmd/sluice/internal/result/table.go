@@ -151,17 +151,6 @@ func (t *bag) measure(rows []entry) layout {
 	return l
 }
 
-// rule appends the line between parts of a table.
-func (l *layout) rule(buf []byte) []byte {
-	for _, w := range l.widths {
-		buf = append(buf, '+')
-		for range w + 2 {
-			buf = append(buf, '-')
-		}
-	}
-	return append(buf, '+')
-}
-
 // cells appends one line of a table.
 func (l *layout) cells(buf []byte, cell func(i int) string, right []bool) []byte {
 	for i, w := range l.widths {
@@ -188,10 +177,13 @@ func newTable(cols []spi.Column, tz *time.Location, maxRows int) *table {
 
 func (t *table) epochEnd(io.Writer) error { return nil }
 
-func (t *table) finish(out io.Writer) error {
+func (t *table) finish(out io.Writer, ok bool) error {
+	if !ok {
+		return nil // the rows of a part of the input are no answer
+	}
 	rows := t.least(t.max)
 	l := t.measure(rows)
-	rule := append(l.rule(nil), '\n')
+	rule := append(display.Rule(nil, l.widths), '\n')
 	buf := append(rule[:len(rule):len(rule)], append(l.header(nil), '\n')...)
 	buf = append(buf, rule...)
 	shown := 0

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const joinSQL = `
+CREATE TABLE users (id INT, firstname STRING, lastname STRING, PRIMARY KEY (id) NOT ENFORCED) WITH (
+  'connector' = 'kafka', 'topic' = '${PREFIX}.users', 'properties.bootstrap.servers' = '${KAFKA_BROKERS}',
+  'scan.startup.mode' = 'earliest-offset', 'scan.bounded.mode' = 'latest-offset', 'format' = 'debezium-json');
+CREATE TABLE domains (id INT, user_id INT, domain_name STRING, PRIMARY KEY (id) NOT ENFORCED) WITH (
+  'connector' = 'kafka', 'topic' = '${PREFIX}.domains', 'properties.bootstrap.servers' = '${KAFKA_BROKERS}',
+  'scan.startup.mode' = 'earliest-offset', 'scan.bounded.mode' = 'latest-offset', 'format' = 'debezium-json');
+SELECT users.id, firstname, lastname, domain_name FROM users JOIN domains ON users.id = domains.user_id;
+`
+
+// Every capture of a real Debezium ends in exactly the join of the tables as they were at its end.
+func TestCaptures(t *testing.T) {
+	folder := filepath.Join(repository(t), "internal/testdata/debezium")
+	finals, err := filepath.Glob(filepath.Join(folder, "*", "users_domains.*.final.json"))
+	if err != nil || len(finals) != 5 {
+		t.Fatalf("found %d captures of users and domains, not 5: %v", len(finals), err)
+	}
+	for _, final := range finals {
+		name := strings.TrimSuffix(final, ".final.json")
+		prefix := "pg.public"
+		if strings.Contains(name, "mariadb") {
+			prefix = "my.app"
+		}
+		want := expectedJoin(t, final)
+		records := uncompressed(t, name+".jsonl")
+		for _, parallelism := range []int{1, 2, 4} {
+			short, _ := strings.CutPrefix(name, folder+string(filepath.Separator))
+			t.Run(fmt.Sprintf("%s/%d", short, parallelism), func(t *testing.T) {
+				t.Parallel()
+				args := []string{"run", "--embed", records, "--set-var", "PREFIX=" + prefix, "--parallelism", fmt.Sprint(parallelism), "-"}
+				if got := tableRows(t, sluice(t, t.TempDir(), joinSQL, append(args, "--result", "table")...).succeeded(t).stdout); !slices.Equal(got, want) {
+					t.Errorf("--result table:\ngot  %v\nwant %v", got, want)
+				}
+				if got := sumOfJSON(t, sluice(t, t.TempDir(), joinSQL, append(args, "--result", "json")...).succeeded(t).stdout); !slices.Equal(got, want) {
+					t.Errorf("--result json:\ngot  %v\nwant %v", got, want)
+				}
+			})
+		}
+	}
+}
+
+// uncompressed is the file of that name, from its .gz when only that is there.
+func uncompressed(t *testing.T, name string) string {
+	t.Helper()
+	if _, err := os.Stat(name); err == nil {
+		return name
+	}
+	b, err := os.ReadFile(name + ".gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), filepath.Base(name))
+	if err := os.WriteFile(out, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// expectedJoin computes the join from the tables' final contents, as sorted lines.
+func expectedJoin(t *testing.T, final string) []string {
+	t.Helper()
+	b, err := os.ReadFile(final)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tables map[string]struct {
+		Rows []map[string]any `json:"rows"`
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	if err := d.Decode(&tables); err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	for _, u := range tables["users"].Rows {
+		for _, d := range tables["domains"].Rows {
+			if u["id"] != nil && u["id"] == d["user_id"] {
+				rows = append(rows, fmt.Sprintf("%v|%v|%v|%v", u["id"], u["firstname"], u["lastname"], d["domain_name"]))
+			}
+		}
+	}
+	if len(rows) == 0 {
+		t.Fatal("the expected join is empty")
+	}
+	slices.Sort(rows)
+	return rows
+}
+
+// tableRows reads a table as it was printed.
+func tableRows(t *testing.T, out string) []string {
+	t.Helper()
+	var rows []string
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	if len(lines) < 4 {
+		t.Fatalf("no table:\n%s", out)
+	}
+	for _, l := range lines[3 : len(lines)-1] {
+		if !strings.HasPrefix(l, "|") {
+			continue
+		}
+		cells := strings.Split(strings.Trim(l, "|"), "|")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		rows = append(rows, strings.Join(cells, "|"))
+	}
+	if want := fmt.Sprintf("%d rows in set", len(rows)); lines[len(lines)-1] != want {
+		t.Errorf("%q below %d rows", lines[len(lines)-1], len(rows))
+	}
+	slices.Sort(rows)
+	return rows
+}
+
+// sumOfJSON adds up changes. On the way no row is ever taken back that is not there.
+func sumOfJSON(t *testing.T, out string) []string {
+	t.Helper()
+	count := map[string]int{}
+	for line := range strings.Lines(out) {
+		var change struct {
+			Op  string         `json:"op"`
+			Row map[string]any `json:"row"`
+		}
+		d := json.NewDecoder(strings.NewReader(line))
+		d.UseNumber()
+		d.DisallowUnknownFields()
+		if err := d.Decode(&change); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		r := change.Row
+		key := fmt.Sprintf("%v|%v|%v|%v", r["id"], r["firstname"], r["lastname"], r["domain_name"])
+		switch change.Op {
+		case "+I", "+U":
+			count[key]++
+		case "-U", "-D":
+			if count[key]--; count[key] < 0 {
+				t.Errorf("%s is taken back before it was there", key)
+			}
+		default:
+			t.Errorf("unknown op in %s", line)
+		}
+	}
+	var rows []string
+	for k, n := range count {
+		for range n {
+			rows = append(rows, k)
+		}
+	}
+	slices.Sort(rows)
+	return rows
+}

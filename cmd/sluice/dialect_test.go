@@ -1,0 +1,58 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/sluicesql/sluice/cmd/sluice/internal/vars"
+	"github.com/sluicesql/sluice/planner"
+)
+
+// dialectRow is a row of docs/sql.md: | `statement` | works | or | `statement` | `a part of the error` |.
+var dialectRow = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (?:works|`([^`]+)`) \\|$")
+
+// TestDialect holds the tables of docs/sql.md to what the binary does.
+func TestDialect(t *testing.T) {
+	root := repository(t)
+	b, err := os.ReadFile(filepath.Join(root, "docs/sql.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(b)
+	var tables string
+	for _, block := range blocksOf(t, filepath.Join(root, "docs/sql.md")) {
+		if block.info == "sql" {
+			tables += block.text
+		}
+	}
+	rows := dialectRow.FindAllStringSubmatch(page, -1)
+	if len(rows) < 40 {
+		t.Fatalf("the page has only %d rows", len(rows))
+	}
+	for _, m := range rows {
+		statement, want := m[1], m[2]
+		switch got := plan(tables + statement + ";"); {
+		case want == "" && got != nil:
+			t.Errorf("%s\n\tworks, says the page; but %v", statement, got)
+		case want != "" && got == nil:
+			t.Errorf("%s\n\tworks, but the page says %s", statement, want)
+		case want != "" && !strings.Contains(got.Error(), want):
+			t.Errorf("%s\n\tgot  %v\n\twant %s", statement, got, want)
+		}
+	}
+}
+
+// plan reads and plans a script.
+func plan(sql string) error {
+	sources := sourceTexts{}
+	stmts, err := sources.parseText("t.sql", sql, &vars.Set{})
+	if err != nil {
+		return err
+	}
+	_, err = planner.NewSession(newRegistry(io.Discard, io.Discard)).Run(stmts)
+	return err
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// docs are the pages whose commands are run.
+var docs = []string{"README.md", "docs/*.md", "examples/*/README.md"}
+
+// block is a fenced code block of a page.
+type block struct {
+	page string
+	line int
+	info string
+	text string
+}
+
+var fence = regexp.MustCompile("(?ms)^```([^\n]*)\n(.*?)^```$")
+
+func blocksOf(t *testing.T, page string) []block {
+	t.Helper()
+	b, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var blocks []block
+	for _, m := range fence.FindAllStringSubmatchIndex(string(b), -1) {
+		blocks = append(blocks, block{page, 1 + strings.Count(string(b[:m[0]]), "\n"), string(b[m[2]:m[3]]), string(b[m[4]:m[5]])})
+	}
+	return blocks
+}
+
+// TestDocs runs the blocks marked ```sh run, which succeed, and ```sh run fails, which don't. A block of
+// ```text right after it is what it prints, and one of ```text stderr what it prints on standard error.
+func TestDocs(t *testing.T) {
+	root := repository(t)
+	ran := 0
+	for _, pattern := range docs {
+		pages, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(pages) == 0 {
+			t.Fatalf("no page is %s: %v", pattern, err)
+		}
+		for _, page := range pages {
+			blocks := blocksOf(t, page)
+			for i, b := range blocks {
+				if !strings.HasPrefix(b.info, "sh run") {
+					continue
+				}
+				ran++
+				name, _ := filepath.Rel(root, page)
+				t.Run(strings.ReplaceAll(name, "/", "_")+":"+strings.Fields(b.text)[0], func(t *testing.T) {
+					t.Parallel()
+					o := runBlock(t, root, b)
+					if failed := o.code != 0; failed != (b.info == "sh run fails") {
+						t.Fatalf("%s:%d: exit code %d\nstdout:\n%s\nstderr:\n%s", name, b.line, o.code, o.stdout, o.stderr)
+					}
+					for _, e := range blocks[i+1 : min(i+3, len(blocks))] {
+						switch {
+						case e.info == "text" && e.text != o.stdout:
+							t.Errorf("%s:%d: prints\n%s", name, b.line, o.stdout)
+						case e.info == "text stderr" && e.text != o.stderr:
+							t.Errorf("%s:%d: prints on standard error\n%s", name, b.line, o.stderr)
+						case !strings.HasPrefix(e.info, "text"):
+							return
+						}
+					}
+				})
+			}
+		}
+	}
+	if ran == 0 {
+		t.Error("no page has a command to run")
+	}
+}
+
+// runBlock runs a block by the shell. One that builds from source runs in the repository itself.
+func runBlock(t *testing.T, root string, b block) outcome {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), runTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-e", "-c", b.text)
+	like := command(ctx, workspace(t))
+	cmd.Dir, cmd.Env, cmd.WaitDelay = like.Dir, like.Env, like.WaitDelay
+	if strings.Contains(b.text, "go run ") {
+		cmd.Dir, cmd.Env = root, os.Environ()
+	}
+	return runToEnd(t, ctx, cmd)
+}

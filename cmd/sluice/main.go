@@ -1,0 +1,66 @@
+// Command sluice keeps the results of SQL queries over changing tables up to date.
+package main
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/sluicesql/sluice/cmd/sluice/internal/diag"
+)
+
+// The exit codes.
+const (
+	exitDone        = 0
+	exitFailed      = 1 // a job failed
+	exitWrong       = 2 // the SQL, a flag or a file is wrong; nothing ran that was not right
+	exitInterrupted = 130
+)
+
+// failure is an error with the exit code that it leads to. A nil err has nothing more to say.
+type failure struct {
+	code int
+	err  error
+}
+
+func (f *failure) Error() string {
+	if f.err == nil {
+		return "interrupted"
+	}
+	return f.err.Error()
+}
+
+func (f *failure) Unwrap() error { return f.err }
+
+// wrong marks an error of the user's: exit code 2.
+func wrong(err error) error { return &failure{exitWrong, err} }
+
+func main() {
+	tuneGC()
+	// A reader of our output that has gone away is an error of the write, not the process's sudden death: state
+	// directories want to be closed.
+	signal.Ignore(syscall.SIGPIPE)
+	os.Exit(execute(os.Args[1:]))
+}
+
+// execute runs one command line and returns the exit code.
+func execute(args []string) int {
+	sources := sourceTexts{}
+	root := newRoot(sources)
+	root.SetArgs(args)
+	err := root.Execute()
+	if err == nil {
+		return exitDone
+	}
+	code := exitWrong // what cobra itself finds: unknown commands and flags
+	if f, ok := errors.AsType[*failure](err); ok {
+		if code = f.code; f.err == nil {
+			return code
+		}
+		err = f.err
+	}
+	p := diag.Printer{Out: os.Stderr, Color: colorful(os.Stderr), Source: sources.text}
+	p.Print(err)
+	return code
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/sluicesql/sluice/sql/ast"
+)
+
+// newRoot builds the tree of commands. The texts of the files read are noted in sources.
+func newRoot(sources sourceTexts) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "sluice",
+		Short: "Keep SQL queries over changing tables up to date",
+		Long: `sluice runs Flink SQL over changing tables, such as those that Debezium captures
+into Kafka, and keeps the results up to date: exactly, in real time, on one machine.`,
+		Example: `  sluice run pipeline.sql                       run the statements of a file
+  sluice run --embed events.jsonl pipeline.sql  the same on a broker inside the process
+  sluice explain pipeline.sql                   show how they would run`,
+		SilenceErrors: true, // main shows them
+		SilenceUsage:  true,
+		// cobra offers completions for several shells by a command of its own.
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Args:              knownCommand,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(flagError)
+	root.AddCommand(newRun(sources), newExplain(sources), newVersion())
+	return root
+}
+
+// knownCommand refuses what is no command, with the nearest that is one.
+func knownCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range root.Commands() {
+		names = append(names, c.Name())
+	}
+	if near := ast.Near(args[0], names); near != "" {
+		return wrong(fmt.Errorf("unknown command %q; did you mean %s?", args[0], near))
+	}
+	if strings.HasSuffix(args[0], ".sql") {
+		return wrong(fmt.Errorf("unknown command %q; to run a file, write sluice run %s", args[0], args[0]))
+	}
+	return wrong(fmt.Errorf("unknown command %q; see sluice --help", args[0]))
+}
+
+// flagError adds the nearest known name to an unknown flag, and says what kind of value a flag wants.
+func flagError(cmd *cobra.Command, err error) error {
+	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return wrong(fmt.Errorf("--%s %s: wants a value of type %s", bad.GetFlag().Name, bad.GetValue(), bad.GetFlag().Value.Type()))
+	}
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok || len(unknown.GetSpecifiedName()) < 2 {
+		return wrong(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if near := ast.Near(unknown.GetSpecifiedName(), names); near != "" {
+		return wrong(fmt.Errorf("%w; did you mean --%s?", err, near))
+	}
+	return wrong(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
+}
+
+// needFiles refuses a command line without files, in the words of the command.
+func needFiles(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return wrong(fmt.Errorf("%s needs a SQL file, or - for standard input; see %s --help", cmd.CommandPath(), cmd.CommandPath()))
+	}
+	return nil
+}
+
+// keyValue splits the KEY=VALUE of a flag.
+func keyValue(flag, s string) (key, value string, err error) {
+	key, value, ok := strings.Cut(s, "=")
+	if key = strings.TrimSpace(key); !ok || key == "" {
+		return "", "", wrong(fmt.Errorf("--%s %s: write --%s NAME=VALUE", flag, s, flag))
+	}
+	return key, value, nil
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluicesql/sluice/cmd/sluice/internal/result"
+	"github.com/sluicesql/sluice/internal/embed"
+)
+
+// runFlags are the flags of sluice run.
+type runFlags struct {
+	embed       []string
+	vars        variableFlag
+	options     optionFlag
+	parallelism int
+	stateDir    string
+	result      string
+	quiet       bool
+	summaryJSON string
+	profiles    profiles
+}
+
+func newRun(sources sourceTexts) *cobra.Command {
+	f := &runFlags{}
+	cmd := &cobra.Command{
+		Use:   "run [flags] FILE.sql…",
+		Short: "Run the statements of SQL files",
+		Long: `Run the statements of SQL files, in order, as one script; - is standard input.
+
+All INSERT INTO statements of the script run together as one job, and each SELECT is a
+job whose result is printed. A job over bounded inputs ends by itself; any other
+runs until it is interrupted: the first SIGINT or SIGTERM finishes the work in
+hand and takes a checkpoint, the second ends the process at once.
+
+${NAME} and ${NAME:-default} in the SQL are replaced by --set-var and from the environment.
+
+Exit codes: 0 done, 1 a job failed, 2 the SQL, a flag or a file is wrong,
+130 interrupted before anything was finished.`,
+		Example: `  sluice run pipeline.sql
+  sluice run --embed events.jsonl pipeline.sql          on a broker inside the process
+  sluice run --set-var KAFKA_BROKERS=kafka:9092 --state-dir /var/lib/sluice/p pipeline.sql
+  sluice run --result json pipeline.sql | jq .row
+  sluice run ddl.sql queries.sql
+  echo "SELECT 1 AS one;" | sluice run -`,
+		Args: needFiles,
+		RunE: func(_ *cobra.Command, files []string) error { return run(f, sources, files) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringArrayVar(&f.embed, "embed", nil, "start a Kafka broker inside the process, loaded with the records of `RECORDS.jsonl`; ${KAFKA_BROKERS} names it (repeatable)")
+	f.vars.add(flags)
+	f.options.add(flags)
+	flags.IntVar(&f.parallelism, "parallelism", 0, "run `N` shards, 1–128; without it parallelism.default, else the number of cores")
+	flags.StringVar(&f.stateDir, "state-dir", "", "keep state and checkpoints in `DIR`, and go on from there when started again")
+	flags.StringVar(&f.result, "result", "", "show the result of a SELECT as `changelog|table|json`; default changelog, or what the SQL sets")
+	flags.BoolVar(&f.quiet, "quiet", false, "neither progress nor summary on standard error")
+	flags.StringVar(&f.summaryJSON, "summary-json", "", "write the summary as JSON to `FILE`")
+	f.profiles.add(flags)
+	return cmd
+}
+
+// check refuses flags that make no sense, before anything is read.
+func (f *runFlags) check() error {
+	if f.parallelism < 0 || f.parallelism > maxParallelism {
+		return wrong(fmt.Errorf("--parallelism %d: the number of shards is 1 to %d", f.parallelism, maxParallelism))
+	}
+	if f.result != "" {
+		if _, err := result.ParseMode(f.result); err != nil {
+			return wrong(fmt.Errorf("--result: %w", err))
+		}
+	}
+	if f.stateDir != "" {
+		if info, err := os.Stat(f.stateDir); err == nil && !info.IsDir() {
+			return wrong(fmt.Errorf("--state-dir %s is no directory", f.stateDir))
+		}
+	}
+	return nil
+}
+
+// run executes sluice run.
+func run(f *runFlags, sources sourceTexts, files []string) (err error) {
+	if err := f.check(); err != nil {
+		return err
+	}
+	given := map[string]string{}
+	if len(f.embed) > 0 {
+		broker, err := embed.Start(f.embed...)
+		if err != nil {
+			return wrong(fmt.Errorf("--embed: %w", err))
+		}
+		defer broker.Close()
+		given[brokersVariable] = broker.Addr()
+	}
+	set, err := f.vars.set(given)
+	if err != nil {
+		return err
+	}
+	stmts, err := sources.parse(files, set)
+	if err != nil {
+		return err
+	}
+	stopProfiles, err := f.profiles.start()
+	if err != nil {
+		return wrong(err)
+	}
+	defer func() {
+		if perr := stopProfiles(); perr != nil {
+			err = errors.Join(err, &failure{exitFailed, perr})
+		}
+	}()
+	r := newRunner(f, sources)
+	defer r.close()
+	return r.script(stmts)
+}

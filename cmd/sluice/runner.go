@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/sluicesql/sluice/cmd/sluice/internal/progress"
+	"github.com/sluicesql/sluice/cmd/sluice/internal/result"
+	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/planner"
+	"github.com/sluicesql/sluice/runtime"
+	"github.com/sluicesql/sluice/sql/ast"
+)
+
+const (
+	// progressInterval is the time between two lines of progress, paintInterval between two paints of a table.
+	progressInterval = 500 * time.Millisecond
+	paintInterval    = 100 * time.Millisecond
+)
+
+// runner runs the jobs of a script, one after another.
+type runner struct {
+	flags   *runFlags
+	sources sourceTexts
+	started time.Time
+	signals *interrupts
+	stopper stopper
+	summary progress.Summary
+
+	stdout  *output
+	out     io.Writer         // to stdout
+	notes   io.Writer         // to stderr
+	console *progress.Console // nil without a terminal to show progress on
+}
+
+func newRunner(f *runFlags, sources sourceTexts) *runner {
+	r := &runner{flags: f, sources: sources, started: time.Now(), stdout: &output{file: os.Stdout}, notes: os.Stderr}
+	r.out = r.stdout
+	if isTerminal(os.Stderr) && !f.quiet {
+		r.console = progress.NewConsole(os.Stderr, func() int { w, _ := terminalSize(os.Stderr); return w })
+		r.notes = r.console.Wrap(os.Stderr)
+		if isTerminal(os.Stdout) {
+			r.out = r.console.Wrap(r.stdout)
+		}
+	}
+	r.signals = watchInterrupts(r.stopper.interrupt)
+	return r
+}
+
+func (r *runner) close() { r.signals.stop() }
+
+// output is standard output. It remembers whether its reader has gone away.
+type output struct {
+	file   *os.File
+	closed atomic.Bool
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.file.Write(p)
+	if errors.Is(err, syscall.EPIPE) {
+		o.closed.Store(true)
+	}
+	return n, err
+}
+
+// end completes a run: its error is the run's, and the summary is told unless nothing ran.
+func (r *runner) end(err error) error {
+	outcome := progress.Done
+	switch {
+	case r.stdout.closed.Load():
+		return nil // whoever read our output has seen enough
+	case err != nil:
+		outcome = progress.Failed
+	case r.signals.interrupted():
+		outcome = progress.Stopped
+		if r.summary.Epochs == 0 {
+			err = &failure{code: exitInterrupted}
+		}
+	}
+	if r.summary.Jobs == 0 {
+		return err
+	}
+	r.summary.End(outcome, time.Since(r.started))
+	if !r.flags.quiet {
+		fmt.Fprintln(r.notes, r.summary.String())
+	}
+	if file := r.flags.summaryJSON; file != "" {
+		if werr := os.WriteFile(file, r.summary.JSON(), 0o644); werr != nil && err == nil {
+			err = &failure{exitFailed, werr}
+		}
+	}
+	return err
+}
+
+// script plans the statements and does what they ask for, in order.
+func (r *runner) script(stmts []ast.Statement) error {
+	session := planner.NewSession(newRegistry(r.out, r.notes))
+	if err := r.flags.options.apply(session); err != nil {
+		return err
+	}
+	script, err := session.Run(stmts)
+	if err != nil {
+		return wrong(r.sources.locate(err))
+	}
+	if err := r.check(script); err != nil {
+		return wrong(r.sources.locate(err))
+	}
+	for _, step := range script.Steps {
+		if err = r.step(step); err != nil || r.signals.interrupted() {
+			break
+		}
+	}
+	return r.end(err)
+}
+
+func (r *runner) step(step planner.Step) error {
+	switch s := step.(type) {
+	case *planner.Text:
+		if _, err := r.out.Write(textOf(s)); err != nil {
+			return &failure{exitFailed, err}
+		}
+		return nil
+	case *planner.Job:
+		return r.job(s)
+	default:
+		panic(fmt.Sprintf("step %T", step)) // check refused it
+	}
+}
+
+// job runs one plan to its end.
+func (r *runner) job(j *planner.Job) error {
+	cfg, err := r.config(j)
+	if err != nil {
+		return wrong(err)
+	}
+	var view *result.Sink
+	var running atomic.Pointer[runtime.Job]
+	o := r.resultOptions(j, &running)
+	cfg.OpenResult = func(spec spi.SinkSpec) (spi.Sink, error) {
+		var err error
+		view, err = result.Open(spec, o)
+		return view, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	r.stopper.set(cancel) // until it has started, there is nothing to end in order
+	job, err := runtime.Start(ctx, cfg)
+	if err == nil {
+		running.Store(job)
+		r.stopper.set(job.Stop)
+		stopProgress := func() {}
+		if r.console != nil && o.Screen == nil {
+			stopProgress = r.showProgress(job)
+		}
+		err = job.Wait()
+		stopProgress()
+		r.summary.Add(job.Stats())
+	}
+	if view != nil {
+		err = errors.Join(err, view.Finish(err == nil))
+	}
+	switch {
+	case err == nil:
+		return nil
+	case job == nil && r.signals.interrupted():
+		return &failure{code: exitInterrupted}
+	}
+	return &failure{exitFailed, r.sources.locate(err)}
+}
+
+// showProgress rewrites the line of progress until stop is called.
+func (r *runner) showProgress(job *runtime.Job) (stop func()) {
+	done := make(chan struct{})
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		var line progress.Line
+		tick := time.NewTicker(progressInterval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				r.console.Show(line.Next(job.Stats()))
+			}
+		}
+	})
+	return func() {
+		close(done)
+		ended.Wait()
+		r.console.Show("")
+	}
+}

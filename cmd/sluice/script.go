@@ -1,0 +1,177 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/sluicesql/sluice/cmd/sluice/internal/vars"
+	"github.com/sluicesql/sluice/sql/ast"
+	"github.com/sluicesql/sluice/sql/parser"
+)
+
+// stdinName is the name that errors give to standard input.
+const stdinName = "stdin"
+
+// brokersVariable is the variable that names the broker which --embed starts.
+const brokersVariable = "KAFKA_BROKERS"
+
+// sourceTexts are the texts of SQL files as the user wrote them, by name.
+type sourceTexts map[string]*vars.Text
+
+func (s sourceTexts) text(file string) (string, bool) {
+	t, ok := s[file]
+	if !ok {
+		return "", false
+	}
+	return t.Original, true
+}
+
+// locate turns places in the texts with variables replaced, as the parser and the planner see them, into
+// places in the files. Errors without places it returns as they are.
+func (s sourceTexts) locate(err error) error {
+	var list ast.ErrorList
+	var one *ast.Error
+	switch {
+	case errors.As(err, &list):
+		moved := make(ast.ErrorList, len(list))
+		for i, e := range list {
+			moved[i] = s.locateOne(e)
+		}
+		return moved
+	case errors.As(err, &one):
+		return s.locateOne(one)
+	}
+	return err
+}
+
+func (s sourceTexts) locateOne(e *ast.Error) *ast.Error {
+	t, ok := s[e.Pos.File]
+	if !ok {
+		return e
+	}
+	moved := *e
+	var variable string
+	moved.Pos, variable = t.Locate(e.Pos)
+	if variable != "" {
+		note := "this is the value of ${" + variable + "}"
+		if moved.Hint != "" {
+			note = moved.Hint + "; " + note
+		}
+		moved.Hint = note
+	}
+	return &moved
+}
+
+// variableFlag is the flag --set-var.
+type variableFlag []string
+
+func (v *variableFlag) add(flags *pflag.FlagSet) {
+	flags.StringArrayVar((*[]string)(v), "set-var", nil, "set a variable, `NAME=VALUE`: what ${NAME} stands for in the SQL; goes before the environment (repeatable)")
+}
+
+// set is what variables stand for: those of the flag, then those given, then the environment.
+func (v variableFlag) set(given map[string]string) (*vars.Set, error) {
+	set := &vars.Set{Values: map[string]string{}, Environ: os.LookupEnv}
+	for _, e := range os.Environ() {
+		name, _, _ := strings.Cut(e, "=")
+		set.Known = append(set.Known, name)
+	}
+	for k, val := range given {
+		set.Values[k] = val
+	}
+	for _, s := range v {
+		name, value, err := keyValue("set-var", s)
+		if err != nil {
+			return nil, err
+		}
+		if !vars.ValidName(name) {
+			return nil, wrong(fmt.Errorf("--set-var %s: a variable's name consists of letters, digits and _, and does not start with a digit", s))
+		}
+		set.Values[name] = value
+	}
+	return set, nil
+}
+
+// parse reads the files, replaces variables, and parses them as one script, in order. All mistakes are
+// reported together.
+func (s sourceTexts) parse(files []string, set *vars.Set) ([]ast.Statement, error) {
+	var stmts []ast.Statement
+	var mistakes ast.ErrorList
+	for _, file := range files {
+		name, src, err := readScript(file)
+		if err != nil {
+			return nil, wrong(err)
+		}
+		parsed, err := s.parseText(name, src, set)
+		if list, ok := errors.AsType[ast.ErrorList](err); ok {
+			mistakes = append(mistakes, list...)
+		} else if err != nil {
+			return nil, wrong(err)
+		}
+		stmts = append(stmts, parsed...)
+	}
+	if err := mistakes.Err(); err != nil {
+		return nil, wrong(err)
+	}
+	return stmts, nil
+}
+
+// parseText parses the text of one file.
+func (s sourceTexts) parseText(name, src string, set *vars.Set) ([]ast.Statement, error) {
+	text, err := set.Expand(name, src)
+	if err != nil {
+		s[name] = &vars.Text{File: name, Original: src, Expanded: src} // for the lines that the error shows
+		return nil, err
+	}
+	s[name] = text
+	stmts, err := parser.Parse(name, text.Expanded)
+	return stmts, s.locate(err)
+}
+
+// readScript is the text of a SQL file, with the name by which errors call it.
+func readScript(file string) (name, text string, err error) {
+	if file == "-" {
+		b, err := io.ReadAll(io.LimitReader(os.Stdin, parser.MaxText+1))
+		if err != nil {
+			return "", "", fmt.Errorf("read standard input: %w", err)
+		}
+		return stdinName, string(b), nil
+	}
+	info, err := os.Stat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", "", noSuchFile(file)
+	case err != nil:
+		return "", "", err
+	case info.IsDir():
+		return "", "", fmt.Errorf("%s is a directory; name the SQL files in it", file)
+	case info.Size() > parser.MaxText:
+		return "", "", fmt.Errorf("%s has %d bytes; a script may have %d", file, info.Size(), parser.MaxText)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return "", "", err
+	}
+	return file, string(b), nil
+}
+
+// noSuchFile names the file beside a missing one that was probably meant.
+func noSuchFile(file string) error {
+	var names []string
+	if entries, err := os.ReadDir(filepath.Dir(file)); err == nil {
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+	}
+	if near := ast.Near(filepath.Base(file), names); near != "" {
+		return fmt.Errorf("%s: no such file; did you mean %s?", file, filepath.Join(filepath.Dir(file), near))
+	}
+	return fmt.Errorf("%s: no such file", file)
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+)
+
+// TestScripts runs the scripts of testdata/scripts:
+//
+//	file NAME              writes the input to a file
+//	run                    runs the command of the input's first line, the rest being its standard input,
+//	                       and shows its output: standard error with "! " before each line, and the exit
+//	                       code unless it is 0
+//
+// Each script has a folder of its own; see workspace. Times, rates and memory are shown as N.
+func TestScripts(t *testing.T) {
+	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
+		dir := workspace(t)
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			switch d.Cmd {
+			case "file":
+				if err := os.WriteFile(filepath.Join(dir, d.CmdArgs[0].Key), []byte(d.Input+"\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return ""
+			case "run":
+				line, stdin, _ := strings.Cut(d.Input, "\n")
+				args, ok := strings.CutPrefix(line, "sluice ")
+				if !ok {
+					d.Fatalf(t, "%q does not run sluice", line)
+				}
+				return transcript(sluice(t, dir, stdin, shellWords(args)...))
+			}
+			d.Fatalf(t, "unknown directive %s", d.Cmd)
+			return ""
+		})
+	})
+}
+
+var (
+	word  = regexp.MustCompile(`(?:'[^']*'|"[^"]*"|[^ ])+`)
+	quote = regexp.MustCompile(`'([^']*)'|"([^"]*)"`)
+)
+
+// shellWords splits a command line at its blanks, but for those within quotes.
+func shellWords(s string) []string {
+	words := word.FindAllString(s, -1)
+	for i := range words {
+		words[i] = quote.ReplaceAllString(words[i], "$1$2")
+	}
+	return words
+}
+
+func transcript(o outcome) string {
+	var b strings.Builder
+	b.WriteString(o.stdout)
+	for line := range strings.Lines(o.stderr) {
+		b.WriteString("! " + normalised(line))
+	}
+	if o.code != 0 {
+		fmt.Fprintf(&b, "exit %d\n", o.code)
+	}
+	return b.String()
+}
+
+var volatile = []struct {
+	pattern *regexp.Regexp
+	with    string
+}{
+	{regexp.MustCompile(`127\.0\.0\.1:\d{5}\b`), "127.0.0.1:PORT"},
+	{regexp.MustCompile(`(sluice: \w+ (?:in|after)) [^:]+:`), "$1 N:"},
+	{regexp.MustCompile(`\([\d,]+/s\)`), "(N/s)"},
+	{regexp.MustCompile(`[\d.]+ (?:B|[kMG]B) peak`), "N peak"},
+}
+
+func normalised(s string) string {
+	for _, v := range volatile {
+		s = v.pattern.ReplaceAllString(s, v.with)
+	}
+	return s
+}

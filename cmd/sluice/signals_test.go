@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// process is a run of the binary that has not ended.
+type process struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	lines  *bufio.Reader
+	stdout io.Closer
+	stderr bytes.Buffer
+}
+
+func start(t *testing.T, sql string, args ...string) *process {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), runTimeout)
+	t.Cleanup(cancel)
+	p := &process{t: t, cmd: command(ctx, workspace(t), args...)}
+	p.cmd.Stdin = strings.NewReader(sql)
+	p.cmd.Stderr = &p.stderr
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.lines, p.stdout = bufio.NewReader(out), out
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// line is the next line of standard output.
+func (p *process) line() string {
+	p.t.Helper()
+	l, err := p.lines.ReadString('\n')
+	if err != nil {
+		_ = p.cmd.Wait()
+		p.t.Fatalf("%v\nstderr:\n%s", err, p.stderr.String())
+	}
+	return strings.TrimSuffix(l, "\n")
+}
+
+func (p *process) signal(s os.Signal) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// end waits for the process and returns its exit code.
+func (p *process) end() int {
+	p.t.Helper()
+	_, _ = io.Copy(io.Discard, p.lines)
+	err := p.cmd.Wait()
+	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+		p.t.Fatal(err)
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+const endlessSQL = `
+CREATE TABLE ticks (n BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '1000');
+SELECT n FROM ticks;
+`
+
+// The first signal ends a job in order, with success.
+func TestSignalStopsInOrder(t *testing.T) {
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		p := start(t, endlessSQL, "run", "--parallelism", "1", "-")
+		if l := p.line(); !strings.HasPrefix(l, "+I[") {
+			t.Errorf("first line %q", l)
+		}
+		p.signal(s)
+		if code := p.end(); code != 0 || !strings.HasPrefix(p.stderr.String(), "sluice: stopped after ") {
+			t.Errorf("%v: exit code %d, stderr:\n%s", s, code, p.stderr.String())
+		}
+	}
+}
+
+// A second signal ends the process also when the first cannot take effect: here, since nobody reads the output.
+func TestSecondSignalEndsAtOnce(t *testing.T) {
+	p := start(t, strings.ReplaceAll(endlessSQL, "'1000'", "'1000000'"), "run", "-")
+	p.line()
+	time.Sleep(300 * time.Millisecond) // the pipe fills up
+	p.signal(os.Interrupt)
+	time.Sleep(100 * time.Millisecond)
+	p.signal(os.Interrupt)
+	if err := p.cmd.Wait(); err == nil || p.cmd.ProcessState.ExitCode() != exitInterrupted {
+		t.Errorf("%v\nstderr:\n%s", err, p.stderr.String())
+	}
+}
+
+// Interrupted before anything was finished: 130.
+func TestSignalBeforeTheFirstEpoch(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	p := start(t, joinSQL, "run", "--set-var", "PREFIX=p", "--set-var", "KAFKA_BROKERS="+l.Addr().String(), "-")
+	c, err := l.Accept() // a broker that never answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	p.signal(os.Interrupt)
+	if code := p.end(); code != exitInterrupted || p.stderr.Len() > 0 {
+		t.Errorf("exit code %d, stderr:\n%s", code, p.stderr.String())
+	}
+}
+
+// Whoever reads the output may stop to do so.
+func TestReaderGoesAway(t *testing.T) {
+	p := start(t, endlessSQL, "run", "-")
+	p.line()
+	if err := p.stdout.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Wait(); err != nil || p.stderr.Len() > 0 {
+		t.Errorf("%v, stderr:\n%s", err, p.stderr.String())
+	}
+}
+
+// A job with a state directory goes on where the one before stopped.
+func TestStateDirectory(t *testing.T) {
+	dir := t.TempDir()
+	const sql = `
+CREATE TABLE ticks (n BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '10000', 'number-of-rows' = '100000',
+  'fields.n.kind' = 'sequence', 'fields.n.start' = '1', 'fields.n.end' = '100000');
+SELECT n FROM ticks;
+`
+	seen := map[string]bool{}
+	p := start(t, sql, "run", "--parallelism", "1", "--state-dir", dir, "-")
+	for range 10 {
+		seen[p.line()] = true
+	}
+	p.signal(os.Interrupt)
+	for {
+		l, err := p.lines.ReadString('\n')
+		if err != nil {
+			break
+		}
+		seen[strings.TrimSuffix(l, "\n")] = true
+	}
+	if code := p.end(); code != 0 {
+		t.Fatalf("exit code %d, stderr:\n%s", code, p.stderr.String())
+	}
+	before := len(seen)
+	if before == 100000 {
+		t.Fatal("the job was not interrupted")
+	}
+	o := sluice(t, dir, sql, "run", "--parallelism", "1", "--state-dir", dir, "-").succeeded(t)
+	for l := range strings.Lines(o.stdout) {
+		l = strings.TrimSuffix(l, "\n")
+		if seen[l] {
+			t.Fatalf("%s came twice", l)
+		}
+		seen[l] = true
+	}
+	if len(seen) != 100000 {
+		t.Errorf("%d rows before the stop, %d in all", before, len(seen))
+	}
+}
