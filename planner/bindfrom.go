@@ -116,11 +116,18 @@ func (b *binder) table(t *Table, ref *ast.NamedTable) (rel, []field, error) {
 	return scan, fields, nil
 }
 
+// maxExpansions bounds how often views are expanded in one job.
+const maxExpansions = 10_000
+
 // view binds a reference to a view or WITH item. Each reference binds the query anew, with columns of its
 // own; whether the view is computed once for all is decided when all references are known.
 func (b *binder) view(v *View, ref *ast.NamedTable) (rel, []field, error) {
 	if slices.Contains(b.expanding, v) {
 		return nil, nil, errAt(ref.Name.Base().Pos, "the view %q refers to itself", v.Name)
+	}
+	if b.expansions++; b.expansions > maxExpansions {
+		return nil, nil, hint(errAt(ref.Name.Base().Pos, "the views and WITH items of the job expand to more than %d queries", maxExpansions),
+			"views that use others several times multiply")
 	}
 	res, err := b.viewBody(v)
 	if err != nil {

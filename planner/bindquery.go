@@ -16,6 +16,8 @@ type binder struct {
 	ctes    *cteScope
 	// expanding are the views whose queries are being bound, outermost first.
 	expanding []*View
+	// expansions counts the references to views that were expanded.
+	expansions int
 }
 
 // field is a column of a query's result.

@@ -104,9 +104,10 @@ type builder struct {
 }
 
 // build makes the physical plan.
-func (s *Session) build(j *logicalJob, options map[string]string) (*Plan, error) {
+func build(jb *jobBuilder) (*Plan, error) {
+	j := jb.job
 	b := &builder{
-		columns: j.columns, zone: s.location(),
+		columns: j.columns, zone: jb.zone,
 		scans: map[*Table][]*relScan{}, chain: map[*relScan]*chain{}, bases: map[*Table]*tableBase{}, built: map[*sharedBody]*stream{},
 	}
 	for _, sink := range j.sinks {
@@ -115,7 +116,7 @@ func (s *Session) build(j *logicalJob, options map[string]string) (*Plan, error)
 	for _, d := range j.shared {
 		b.collect(d.body)
 	}
-	p := &Plan{Options: options}
+	p := &Plan{Options: jb.options}
 	for _, sink := range j.sinks {
 		n, err := b.sink(sink)
 		if err != nil {

@@ -100,14 +100,22 @@ func commonForm(a, b expr.Expr) (x, y expr.Expr, ok bool) {
 	if !ok || !exactly(a.Type(), t) || !exactly(b.Type(), t) {
 		return nil, nil, false
 	}
-	x, err := expr.Cast(a, t, false)
-	if err != nil {
+	if x, ok = toForm(a, t); !ok {
 		return nil, nil, false
 	}
-	if y, err = expr.Cast(b, t, false); err != nil || !sameForm(x.Type(), y.Type()) {
+	if y, ok = toForm(b, t); !ok || !sameForm(x.Type(), y.Type()) {
 		return nil, nil, false
 	}
 	return x, y, true
+}
+
+// toForm casts e to t, unless its encoding is that of t already.
+func toForm(e expr.Expr, t types.Type) (expr.Expr, bool) {
+	if sameForm(e.Type(), t) {
+		return e, true
+	}
+	c, err := expr.Cast(e, t, false)
+	return c, err == nil
 }
 
 // exactly reports whether t holds every value of from, each as a value of its own.

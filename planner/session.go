@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"time"
+
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/expr"
 	"github.com/sluicesql/sluice/sql/ast"
@@ -62,20 +64,21 @@ type jobBuilder struct {
 	b       *binder
 	job     *logicalJob
 	options map[string]string
+	zone    *time.Location
 }
 
 // Run binds and plans statements in order. DDL and SET take effect at once and stay in force when a later
 // statement fails. All INSERTs outside of statement sets form one job, at the place of the first of them.
 // The error is an *ast.Error.
 func (s *Session) Run(stmts []ast.Statement) (*Script, error) {
-	r := &run{s: s, out: &Script{}}
+	r := &run{s: s, out: &Script{}, changed: map[string]ast.Pos{}}
 	for _, st := range stmts {
 		if err := r.statement(st); err != nil {
 			return nil, err
 		}
 	}
 	if r.inserts != nil {
-		plan, err := s.plan(r.inserts)
+		plan, err := r.inserts.plan()
 		if err != nil {
 			return nil, err
 		}
@@ -89,6 +92,7 @@ type run struct {
 	s       *Session
 	out     *Script
 	inserts *jobBuilder
+	changed map[string]ast.Pos // where options were set last
 }
 
 func (r *run) statement(st ast.Statement) error {
@@ -109,6 +113,9 @@ func (r *run) statement(st ast.Statement) error {
 			r.inserts = s.newJob(st.Pos)
 			r.inserts.at = len(r.out.Steps)
 			r.out.Steps = append(r.out.Steps, nil)
+		}
+		if err := r.sameOptions(); err != nil {
+			return err
 		}
 		return r.inserts.insert(st)
 	case *ast.StopJob:
@@ -153,20 +160,20 @@ func (s *Session) planStatement(st ast.Statement) (*Plan, error) {
 			}
 		}
 	}
-	return s.plan(jb)
+	return jb.plan()
 }
 
 func (s *Session) newJob(pos ast.Pos) *jobBuilder {
 	b := &binder{s: s, columns: &columnTable{}}
-	return &jobBuilder{pos: pos, b: b, job: &logicalJob{columns: b.columns, ctx: s.exprCtx()}, options: s.optionsInForce()}
+	return &jobBuilder{pos: pos, b: b, job: &logicalJob{columns: b.columns, ctx: s.exprCtx()}, options: s.optionsInForce(), zone: s.location()}
 }
 
 // plan turns the bound statements of a job into its plan.
-func (s *Session) plan(jb *jobBuilder) (*Plan, error) {
+func (jb *jobBuilder) plan() (*Plan, error) {
 	if err := jb.job.optimise(); err != nil {
 		return nil, err
 	}
-	return s.build(jb.job, jb.options)
+	return build(jb)
 }
 
 func (r *run) set(st *ast.Set) error {
@@ -180,38 +187,34 @@ func (r *run) set(st *ast.Set) error {
 		r.out.Steps = append(r.out.Steps, t)
 		return nil
 	}
-	old := r.s.Option(st.Key)
-	if err := r.s.setOption(st.Key, st.Value, st.KeyPos, st.ValuePos); err != nil {
-		return err
-	}
-	return r.unchanged(st.Key, old, st.KeyPos)
+	r.changed[st.Key] = st.KeyPos
+	return r.s.setOption(st.Key, st.Value, st.KeyPos, st.ValuePos)
 }
 
 func (r *run) reset(st *ast.Reset) error {
 	if st.Key == "" {
 		for k := range r.s.options {
-			old := r.s.options[k]
-			delete(r.s.options, k)
-			if err := r.unchanged(k, old, st.Pos); err != nil {
-				return err
-			}
+			r.changed[k] = st.Pos
 		}
+		clear(r.s.options)
 		return nil
 	}
 	if findSessionOption(st.Key) == nil {
 		return r.s.setOption(st.Key, "", st.KeyPos, st.KeyPos)
 	}
-	old := r.s.Option(st.Key)
+	r.changed[st.Key] = st.KeyPos
 	delete(r.s.options, st.Key)
-	return r.unchanged(st.Key, old, st.KeyPos)
+	return nil
 }
 
-// unchanged refuses a change of an option after the first INSERT of a job, since a job has one set of
-// options.
-func (r *run) unchanged(key, old string, pos ast.Pos) error {
-	if r.inserts == nil || r.s.Option(key) == old {
-		return nil
+// sameOptions refuses an INSERT before which an option has changed since the job's first: a job has one
+// set of options.
+func (r *run) sameOptions() error {
+	for _, key := range sortedKeys(r.inserts.options) {
+		if r.s.Option(key) != r.inserts.options[key] {
+			return hint(errAt(r.changed[key], "the option %q changes between the INSERTs of one job", key),
+				"set it before the first INSERT; all INSERTs of a script form one job")
+		}
 	}
-	return hint(errAt(pos, "the option %q changes between the INSERTs of one job", key),
-		"set it before the first INSERT; all INSERTs of a script form one job")
+	return nil
 }

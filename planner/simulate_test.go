@@ -1,0 +1,352 @@
+package planner
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/sluicesql/sluice/engine/expr"
+	"github.com/sluicesql/sluice/engine/row"
+	"github.com/sluicesql/sluice/engine/types"
+)
+
+// The simulator runs plans over final rows, without time: each row stands on a shard, exchanges move it,
+// and a join sees rows of its own shard only. So a plan that divides rows wrongly gives a wrong result. The
+// reference evaluates the logical tree as bound, before any rule.
+
+const simShards = 3
+
+// simTables are the rows of each table, of all its columns.
+type simTables map[string][][]row.Datum
+
+type simRow struct {
+	r     row.Row
+	shard int
+}
+
+func pack(ts []types.Type, d []row.Datum) row.Row {
+	var b row.Builder
+	b.Begin(nil, len(ts))
+	phys := make([]types.Phys, len(ts))
+	for i := range ts {
+		phys[i] = ts[i].Phys()
+		b.Datum(i, phys[i], d[i])
+	}
+	return row.Row(b.Finish(phys))
+}
+
+// simulator evaluates nodes, each once.
+type simulator struct {
+	tables simTables
+	done   map[Node][]simRow
+	faults []string
+}
+
+func (s *simulator) run(n Node) []simRow {
+	if out, ok := s.done[n]; ok {
+		return out
+	}
+	out := s.eval(n)
+	s.done[n] = out
+	s.checkKeys(n, out)
+	return out
+}
+
+func (s *simulator) eval(n Node) []simRow {
+	switch n := n.(type) {
+	case *Scan:
+		var out []simRow
+		for i, d := range s.tables[n.Table] {
+			out = append(out, simRow{pack(n.Types(), pickDatums(d, n.Spec.Columns)), i % simShards})
+		}
+		return out
+	case *Values:
+		var out []simRow
+		for _, d := range n.Rows {
+			out = append(out, simRow{pack(n.Types(), d), 0})
+		}
+		return out
+	case *Filter:
+		keep := predicate(n.Cond)
+		return slices.DeleteFunc(slices.Clone(s.run(n.Input)), func(r simRow) bool { return !keep(r.r) })
+	case *Project:
+		f := project(n.Exprs)
+		var out []simRow
+		for _, r := range s.run(n.Input) {
+			out = append(out, simRow{f(r.r), r.shard})
+		}
+		return out
+	case *Normalise:
+		return s.run(n.Input)
+	case *Exchange:
+		return s.exchange(n)
+	case *Join:
+		return s.join(n)
+	case *Sink:
+		return s.run(n.Input)
+	}
+	panic("unknown node")
+}
+
+func pickDatums(d []row.Datum, at []int) []row.Datum {
+	out := make([]row.Datum, len(at))
+	for i, k := range at {
+		out[i] = d[k]
+	}
+	return out
+}
+
+func predicate(e expr.Expr) func(row.Row) bool {
+	f, err := expr.Predicate(e)
+	if err != nil {
+		panic(err)
+	}
+	return func(r row.Row) bool {
+		ok, err := f(&expr.Ctx{}, r)
+		if err != nil {
+			panic(err)
+		}
+		return ok
+	}
+}
+
+func project(es []expr.Expr) func(row.Row) row.Row {
+	fs := make([]expr.Fn, len(es))
+	ts := make([]types.Type, len(es))
+	for i, e := range es {
+		f, err := expr.Compile(e)
+		if err != nil {
+			panic(err)
+		}
+		fs[i], ts[i] = f, e.Type()
+	}
+	return func(r row.Row) row.Row {
+		c := &expr.Ctx{}
+		d := make([]row.Datum, len(fs))
+		for i, f := range fs {
+			d[i] = f(c, r)
+		}
+		if c.Err != nil {
+			panic(c.Err)
+		}
+		return pack(ts, d)
+	}
+}
+
+func key(r row.Row, p *Props, cols []int) (string, bool) {
+	var b strings.Builder
+	null := false
+	for _, c := range cols {
+		d := r.Get(c, p.Columns[c].Type.Phys())
+		null = null || d.Null
+		fmt.Fprintf(&b, "%v|", d)
+	}
+	return b.String(), null
+}
+
+func (s *simulator) exchange(n *Exchange) []simRow {
+	var out []simRow
+	in := n.Input.Out()
+	for _, r := range s.run(n.Input) {
+		shard := 0
+		switch {
+		case n.Spread:
+			shard = r.shard
+		case n.ByRow:
+			shard = hashOf(string(r.r))
+		case len(n.Key) > 0:
+			k, null := key(r.r, in, n.Key)
+			if null && n.DropNull {
+				continue
+			}
+			shard = hashOf(k)
+		}
+		out = append(out, simRow{r.r, shard})
+	}
+	return out
+}
+
+func hashOf(s string) int {
+	h := fnv.New32a()
+	h.Write([]byte(s))
+	return int(h.Sum32() % simShards)
+}
+
+func (s *simulator) join(n *Join) []simRow {
+	l, r := n.Left.Out(), n.Right.Out()
+	residual := func(row.Row) bool { return true }
+	if n.Residual != nil {
+		residual = predicate(n.Residual)
+	}
+	s.checkLayout(n.Left, n.L)
+	s.checkLayout(n.Right, n.R)
+	var out []simRow
+	for _, a := range s.run(n.Left) {
+		ka, null := key(a.r, l, n.L.Key)
+		if null {
+			continue
+		}
+		for _, b := range s.run(n.Right) {
+			if kb, _ := key(b.r, r, n.R.Key); ka != kb || a.shard != b.shard {
+				continue
+			}
+			var d []row.Datum
+			for i := range l.Columns {
+				d = append(d, a.r.Get(i, l.Columns[i].Type.Phys()))
+			}
+			for i := range r.Columns {
+				d = append(d, b.r.Get(i, r.Columns[i].Type.Phys()))
+			}
+			if j := pack(n.Types(), d); residual(j) {
+				out = append(out, simRow{j, a.shard})
+			}
+		}
+	}
+	return out
+}
+
+// checkLayout checks that the state's key is unique, and that Dist is what it says.
+func (s *simulator) checkLayout(n Node, side JoinSide) {
+	if side.Layout == LayoutBag {
+		return
+	}
+	s.unique(n, append(slices.Clone(side.Key), side.Unique...), s.run(n), "layout "+side.Layout.String())
+}
+
+func (s *simulator) checkKeys(n Node, rows []simRow) {
+	for _, k := range n.Out().Keys {
+		s.unique(n, k, rows, "unique key")
+	}
+	if s1, ok := n.(*Sink); ok {
+		if s1.PairKey != nil {
+			s.unique(n, s1.PairKey, rows, "pair key")
+		}
+		shard := map[string]int{}
+		for _, r := range rows {
+			k := string(r.r)
+			if len(s1.Spec.Key) > 0 {
+				k, _ = key(r.r, s1.Input.Out(), s1.Spec.Key)
+			} else if s1.Spec.Mode == 0 {
+				continue
+			}
+			if at, ok := shard[k]; ok && at != r.shard {
+				s.faults = append(s.faults, fmt.Sprintf("sink %d: equal rows on two shards", s1.ID))
+			}
+			shard[k] = r.shard
+		}
+	}
+}
+
+func (s *simulator) unique(n Node, k []int, rows []simRow, what string) {
+	seen := map[string]bool{}
+	for _, r := range rows {
+		v, _ := key(r.r, n.Out(), k)
+		if seen[v] {
+			s.faults = append(s.faults, fmt.Sprintf("node %d: %s %v does not hold", n.Out().ID, what, k))
+			return
+		}
+		seen[v] = true
+	}
+}
+
+// reference evaluates a logical tree as bound: rows of the columns r.out().
+func (t simTables) reference(c *columnTable, r rel) [][]row.Datum {
+	switch r := r.(type) {
+	case *relScan:
+		return t[r.src.table.Name]
+	case *relValues:
+		var out [][]row.Datum
+		for _, vr := range r.rows {
+			var d []row.Datum
+			for _, e := range vr {
+				d = append(d, e.(*expr.Const).Value)
+			}
+			out = append(out, d)
+		}
+		return out
+	case *relView:
+		// A view shows some of its body's columns, perhaps in another order.
+		var out [][]row.Datum
+		at := positions(r.body.out(), r.ids)
+		for _, d := range t.reference(c, r.body) {
+			out = append(out, pickDatums(d, at))
+		}
+		return out
+	case *relFilter:
+		return t.filtered(c, r.in.out(), t.reference(c, r.in), r.conds)
+	case *relExtend:
+		var out [][]row.Datum
+		in := r.in.out()
+		for _, d := range t.reference(c, r.in) {
+			p := pack(c.types(in), d)
+			for _, it := range r.items {
+				v := project([]expr.Expr{positional(it.e, in)})(p)
+				d = append(slices.Clone(d), v.Get(0, it.e.Type().Phys()))
+			}
+			out = append(out, d)
+		}
+		return out
+	case *relJoin:
+		out := [][]row.Datum{{}}
+		for _, in := range r.inputs {
+			var next [][]row.Datum
+			for _, a := range out {
+				for _, b := range t.reference(c, in.rel) {
+					next = append(next, slices.Concat(a, b))
+				}
+			}
+			out = next
+		}
+		return t.filtered(c, r.out(), out, r.conds)
+	}
+	panic("unknown logical node")
+}
+
+func (t simTables) filtered(c *columnTable, cols []int, rows [][]row.Datum, conds []expr.Expr) [][]row.Datum {
+	var keep []func(row.Row) bool
+	for _, e := range conds {
+		keep = append(keep, predicate(positional(e, cols)))
+	}
+	var out [][]row.Datum
+next:
+	for _, d := range rows {
+		p := pack(c.types(cols), d)
+		for _, f := range keep {
+			if !f(p) {
+				continue next
+			}
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+func (c *columnTable) types(ids []int) []types.Type {
+	ts := make([]types.Type, len(ids))
+	for i, id := range ids {
+		ts[i] = c.list[id].typ
+	}
+	return ts
+}
+
+func positional(e expr.Expr, cols []int) expr.Expr {
+	return substitute(e, func(c *expr.Column) expr.Expr {
+		return &expr.Column{Index: slices.Index(cols, c.Index), Name: c.Name, T: c.T}
+	})
+}
+
+func positions(all, ids []int) []int {
+	out := make([]int, len(ids))
+	for i, id := range ids {
+		out[i] = slices.Index(all, id)
+	}
+	return out
+}
+
+// bag writes rows in order, to be compared.
+func bag(rows []string) string {
+	sort.Strings(rows)
+	return strings.Join(rows, "\n")
+}
