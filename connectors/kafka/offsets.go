@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sort"
 	"time"
@@ -105,6 +106,9 @@ func (c *cluster) committedOffsets(ctx context.Context, group string, parts []*p
 		}
 	}
 	resp, err := c.adm.FetchOffsetsForTopics(ctx, group, names...)
+	if errors.Is(err, kerr.GroupIDNotFound) { // from Kafka 4 on; before it, a group without offsets
+		resp, err = nil, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("kafka group %s at %s: the committed offsets cannot be read: %w%s", group, c.seeds, err, remedy(err))
 	}
