@@ -7,7 +7,6 @@ import (
 	"github.com/sluicesql/sluice/connectors/format/jsonscan"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/changelog"
-	"github.com/sluicesql/sluice/engine/row"
 )
 
 // Decoder decodes the messages of one topic. It implements spi.Decoder.
@@ -20,7 +19,6 @@ type Decoder struct {
 	key     []jsonrow.Field // in mode Upsert
 	inAfter []int           // positions of the key's columns among those of after
 	fromKey *jsonrow.Fields // the key's columns in a message key
-	keyRow  row.Builder
 	counts  Counts
 }
 

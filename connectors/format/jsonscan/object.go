@@ -75,6 +75,9 @@ func (s *Scanner) key(i int) (name []byte, at int) {
 // skipLearning is skip for a value that nobody wants, while a program is being written. It looks into
 // objects and arrays as long as they have the same members every time.
 func (s *Scanner) skipLearning(i, depth int, path uint64, l *learner) int {
+	if l.full(i) {
+		return s.skip(i, depth)
+	}
 	if i >= len(s.buf) || s.buf[i] != '{' && s.buf[i] != '[' {
 		end := s.skip(i, depth)
 		if end >= 0 {

@@ -47,6 +47,7 @@ type step struct {
 
 // leaf is what is known of a value that nobody wants.
 type leaf struct {
+	// hole is how it varies, or would: a number or string with a value was the same every time.
 	hole holeKind
 	// forms is how often the text around the digits of a holeDigits was found changed.
 	forms uint8
@@ -56,7 +57,7 @@ type leaf struct {
 type holeKind uint8
 
 const (
-	holeNone   holeKind = iota // always the same bytes
+	holeNone   holeKind = iota // nothing is known
 	holeNumber                 // always a number
 	holeDigits                 // a string that differs in its digits alone
 	holeString                 // always a string
@@ -65,12 +66,13 @@ const (
 )
 
 const (
-	// Programs are written at once at first, and then at every so manieth miss: a stream whose messages
-	// change their layout all the time is read by the general code.
+	// The first misses write a program each, and later one of many does: a stream whose messages change
+	// their layout all the time is read by the general code.
 	eagerPrograms = 64
 	missesBetween = 256
 	maxSteps      = 4096
-	maxLeaves     = 1 << 14
+	// maxLeaves bounds what is remembered, which starts afresh beyond.
+	maxLeaves = 1 << 14
 	// maxConstant is the size above which a value is not taken for constant.
 	maxConstant = 1024
 	// maxLiterals bounds the bytes of all literals.
@@ -92,6 +94,8 @@ type learner struct {
 	from  int // where the present literal begins
 	bytes int
 	steps []step
+	// over says that the object is too large for a program: the rest of it is just read.
+	over bool
 }
 
 func (p *program) learn(buf []byte, i, depth int) *learner {
@@ -106,23 +110,31 @@ func (p *program) learn(buf []byte, i, depth int) *learner {
 	return &learner{program: p, buf: buf, from: i}
 }
 
+// full reports whether the object, read up to i, is too large for a program.
+func (l *learner) full(i int) bool {
+	l.over = l.over || len(l.steps) >= maxSteps || l.bytes+i-l.from > maxLiterals || len(l.leaves) > 2*maxLeaves
+	return l.over
+}
+
 // set makes the steps that l wrote the program, for the object that ends at end.
 func (p *program) set(l *learner, end int) {
 	l.add(step{kind: stepEnd}, end, end)
-	if len(l.steps) <= maxSteps && l.bytes <= maxLiterals {
-		p.steps = l.steps
-		for k := range p.steps[1:] {
-			p.steps[k].next = p.steps[k+1].lit[0] // never empty: a comma or a closing brace at least
-		}
+	if l.over {
+		return
+	}
+	p.steps = l.steps
+	for k := range len(p.steps) - 1 {
+		p.steps[k].next = p.steps[k+1].lit[0] // never empty: a comma or a closing brace at least
 	}
 }
 
+// add ends the present literal at at and appends a step for what follows it, up to end.
 func (l *learner) add(st step, at, end int) {
-	n := at - l.from
-	l.bytes += n
-	if len(l.steps) > maxSteps || l.bytes > maxLiterals {
+	if l.full(at) {
 		return
 	}
+	n := at - l.from
+	l.bytes += n
 	st.lit = string(l.buf[l.from:at])
 	if n >= 8 {
 		st.first = binary.LittleEndian.Uint64(l.buf[l.from:])
@@ -151,7 +163,7 @@ func (l *learner) mark() learner { return *l }
 
 // rollback forgets the steps written since the mark.
 func (l *learner) rollback(mark learner) {
-	l.steps, l.from, l.bytes = l.steps[:len(mark.steps)], mark.from, mark.bytes
+	l.steps, l.from, l.bytes = l.steps[:len(mark.steps)], mark.from, mark.bytes // over stays
 }
 
 // changed notes that the value at path is an object or array with the given members, and reports whether it

@@ -74,8 +74,13 @@ func TestLayoutsWithoutEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := len(sh.prog.leaves); n > maxLeaves+2 {
+	if n := len(sh.prog.leaves); n > 2*maxLeaves+100 {
 		t.Errorf("%d leaves are kept", n)
+	}
+	many := []byte(`{"a":1,"z":[0` + strings.Repeat(",0", 5*maxLeaves) + `]}`)
+	check(t, &s, sh, many)
+	if n := len(sh.prog.leaves); n > 2*maxLeaves+100 {
+		t.Errorf("%d leaves are kept of one message", n)
 	}
 	big := []byte(`{"a":1,"z":[` + strings.Repeat(`"0123456789abcdef",`, 2*maxLiterals/19) + `0]}`)
 	check(t, &s, sh, big)

@@ -17,15 +17,7 @@ func (s *Scanner) run(sh *Shape, i, depth int) int {
 	for k := range p.steps {
 		st := &p.steps[k]
 		n := len(st.lit)
-		if len(b)-i < n {
-			return -1
-		}
-		switch {
-		case n >= 8 && n <= 16:
-			if binary.LittleEndian.Uint64(b[i:]) != st.first || binary.LittleEndian.Uint64(b[i+n-8:]) != st.last {
-				return -1
-			}
-		case string(b[i:i+n]) != st.lit:
+		if len(b)-i < n || !st.matches(b[i:i+n]) {
 			return -1
 		}
 		i += n
@@ -91,4 +83,13 @@ func (s *Scanner) varying(st *step, i int) int {
 		return s.number(i)
 	}
 	return digits(b, i)
+}
+
+// matches reports whether b, of the literal's length, is the literal.
+func (st *step) matches(b []byte) bool {
+	n := len(b)
+	if n < 8 || n > 16 {
+		return string(b) == st.lit
+	}
+	return binary.LittleEndian.Uint64(b) == st.first && binary.LittleEndian.Uint64(b[n-8:]) == st.last
 }
