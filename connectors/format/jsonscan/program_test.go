@@ -77,16 +77,15 @@ func TestLayoutsWithoutEnd(t *testing.T) {
 	if n := len(sh.prog.leaves); n > 2*maxLeaves+100 {
 		t.Errorf("%d leaves are kept", n)
 	}
+	sh.prog.misses = 0 // learn at once
 	many := []byte(`{"a":1,"z":[0` + strings.Repeat(",0", 5*maxLeaves) + `]}`)
 	check(t, &s, sh, many)
 	if n := len(sh.prog.leaves); n > 2*maxLeaves+100 {
 		t.Errorf("%d leaves are kept of one message", n)
 	}
 	big := []byte(`{"a":1,"z":[` + strings.Repeat(`"0123456789abcdef",`, 2*maxLiterals/19) + `0]}`)
+	sh.prog.misses = 0 // learn at once
 	check(t, &s, sh, big)
-	for range missesBetween * 2 {
-		check(t, &s, sh, big[:len(big)-2])
-	}
 	if len(sh.prog.steps) != 0 {
 		t.Errorf("a program of %d steps for a message of %d bytes", len(sh.prog.steps), len(big))
 	}
@@ -102,7 +101,7 @@ func TestPredictionIsStrict(t *testing.T) {
 	}
 	good := ms[len(ms)-1]
 	for i := range good {
-		for _, c := range []byte{0, ' ', '"', '\\', ',', ':', '0', '9', '-', '.', 'e', '{', '}', '[', ']', 'x', 0x7F, 0x80, 0xC3, 0xFF} {
+		for _, c := range []byte{0, ' ', '"', '\\', ',', '0', '.', 'e', '}', 0x80, 0xC3} {
 			bad := bytes.Clone(good)
 			bad[i] = c
 			check(t, &s, sh, bad)
