@@ -24,11 +24,11 @@ func (s *Store) Commit(fs []*Frozen, cut []byte) error {
 	if err := s.failed(); err != nil {
 		return err
 	}
+	// By stage, as the high byte of their table ids sorts.
+	fs = slices.DeleteFunc(slices.Clone(fs), func(f *Frozen) bool { return f == nil })
+	slices.SortStableFunc(fs, func(a, b *Frozen) int { return cmp.Compare(a.shard.stage, b.shard.stage) })
 	rows := 0
 	for _, f := range fs {
-		if f == nil {
-			continue
-		}
 		if f.err != nil {
 			return s.fail(f.err)
 		}
@@ -59,12 +59,12 @@ func (s *Store) Commit(fs []*Frozen, cut []byte) error {
 // flush would each handle every row again.
 const ingestRows = 4096
 
-// inOrder calls f for all records in the order of their keys. Shards own disjoint key groups, and the
-// group is the first byte, so that no merge is needed.
+// inOrder calls f for all records in the order of their keys. The shards of a stage own disjoint key groups, the
+// group is the first byte and the stage the second, so that no merge is needed when fs is in the order of stages.
 func inOrder(fs []*Frozen, f func(key, value []byte, deleted bool) error) error {
 	for g := range keyenc.KeyGroups {
 		for _, z := range fs {
-			if z == nil || len(z.groups[g]) == 0 {
+			if len(z.groups[g]) == 0 {
 				continue
 			}
 			items := z.groups[g]

@@ -97,12 +97,14 @@ func TestLogTornAndDamaged(t *testing.T) {
 	must(t, l.Append(2, []byte("second")))
 	last := int(l.size)
 	must(t, l.Append(3, []byte("third")))
+	size := l.size
 	must(t, l.Close())
 	f, err := fs.Open("d/" + logFile)
 	must(t, err)
 	whole, err := io.ReadAll(f)
 	must(t, err)
 	must(t, f.Close())
+	whole = whole[:size]
 	with := func(b []byte) FS {
 		fs := logFS(t)
 		must(t, writeFileSynced(fs, "d", logFile, bytes.Clone(b)))
@@ -178,6 +180,7 @@ func appendSome(fs FS) (durable int, err error) {
 		durable = seq
 		if seq%4 == 3 {
 			l.size += logRewrite // as if grown
+			l.room += logRewrite
 			err := l.TruncateThrough(uint64(seq - 1))
 			if err != nil {
 				return durable, err

@@ -133,7 +133,7 @@ func (w *world) key(i int) []byte {
 }
 
 func (w *world) shardOf(key []byte) *Shard {
-	return w.s.Shard(keyenc.Shard(keyenc.Group(keyenc.Hash(key)), w.shards))
+	return w.s.Shard(0, keyenc.Shard(keyenc.Group(keyenc.Hash(key)), w.shards))
 }
 
 func (w *world) randKey() []byte {
@@ -276,7 +276,7 @@ func (w *world) settle() {
 	}
 	for no := range w.model {
 		for i := range w.shards {
-			t := w.s.Shard(i).Table(uint16(no), kinds[no])
+			t := w.s.Shard(0, i).Table(uint16(no), kinds[no])
 			if t.Negatives() != 0 || t.Conflicts() != 0 || len(t.Offenders(5)) != 0 {
 				w.t.Fatalf("table %d: %d negatives, %d conflicts after settling", no, t.Negatives(), t.Conflicts())
 			}
@@ -302,7 +302,7 @@ func (w *world) freeze() {
 	w.epoch++
 	w.pending = []*Frozen{}
 	for i := range w.shards {
-		w.pending = append(w.pending, w.s.Shard(i).Freeze())
+		w.pending = append(w.pending, w.s.Shard(0, i).Freeze())
 	}
 	for i := range w.model {
 		w.pendModel[i] = w.model[i].clone()
@@ -316,7 +316,7 @@ func (w *world) finish() {
 	}
 	w.committed, w.cut = w.pendModel, w.pendCut
 	for i, f := range w.pending {
-		w.s.Shard(i).Durable(f)
+		w.s.Shard(0, i).Durable(f)
 	}
 	w.pending, w.pendModel = nil, [3]modelTable{}
 }
@@ -334,7 +334,7 @@ func (w *world) verify() {
 		want, neg := w.model[no].count()
 		got, gotNeg := 0, 0
 		for i := range w.shards {
-			t := w.s.Shard(i).Table(uint16(no), kinds[no])
+			t := w.s.Shard(0, i).Table(uint16(no), kinds[no])
 			got += t.Len()
 			gotNeg += t.Negatives()
 			t.audit(w.t)
@@ -347,7 +347,7 @@ func (w *world) verify() {
 
 func (w *world) maintain() {
 	for i := range w.shards {
-		if err := w.s.Shard(i).Maintain(); err != nil {
+		if err := w.s.Shard(0, i).Maintain(); err != nil {
 			w.t.Fatal(err)
 		}
 	}
@@ -411,7 +411,7 @@ func (w *world) empty() {
 	w.maintain()
 	w.verify()
 	for i := range w.shards {
-		sh := w.s.Shard(i)
+		sh := w.s.Shard(0, i)
 		if sh.arena.live != 0 || sh.arena.held != 0 || sh.dirtyBytes != 0 {
 			w.t.Fatalf("shard %d still holds %d bytes live, %d in slabs, %d dirty", i, sh.arena.live, sh.arena.held, sh.dirtyBytes)
 		}

@@ -10,6 +10,7 @@ import (
 // Shard is the part of a store that one goroutine owns.
 type Shard struct {
 	store  *Store
+	stage  int
 	no     int
 	arena  arena
 	tables map[uint16]*Table
@@ -36,8 +37,8 @@ type shown struct {
 	rows, live, held, dirty, frozen, loaded, evicted atomic.Int64
 }
 
-func newShard(s *Store, no int, budget int64) *Shard {
-	return &Shard{store: s, no: no, tables: map[uint16]*Table{}, budget: min(budget, maxArena)}
+func newShard(s *Store, stage, no int, budget int64) *Shard {
+	return &Shard{store: s, stage: stage, no: no, tables: map[uint16]*Table{}, budget: min(budget, maxArena)}
 }
 
 // groups is the range of key groups [lo, hi) that the shard owns.
@@ -52,11 +53,14 @@ func (sh *Shard) groups() (lo, hi int) {
 	return lo, hi
 }
 
-// Table returns the table with this id, creating it. A table of kind bag holds equal rows as often as they
+// Table returns the table with this id (TableID of the shard's stage), creating it. A table of kind bag holds equal rows as often as they
 // were added: an entry is told from others by (key, value). Otherwise (key, sub) tells entries apart, at
 // barriers at least. The id and the kind are on-disk format; a table asked for in another kind than the
 // one it was stored in panics.
 func (sh *Shard) Table(id uint16, bag bool) *Table {
+	if int(id>>8) != sh.stage {
+		panic(fmt.Sprintf("state: table %d is not of stage %d", id, sh.stage))
+	}
 	t := sh.tables[id]
 	if t == nil {
 		t = &Table{sh: sh, id: id, bag: bag, ix: index{a: &sh.arena}}
@@ -93,7 +97,7 @@ const unlimitedPressure = 512 << 20
 func (sh *Shard) Pressure() bool {
 	limit := sh.budget / 4
 	if sh.budget == 0 {
-		limit = unlimitedPressure / int64(sh.store.opts.Shards)
+		limit = unlimitedPressure / int64(len(sh.store.shards))
 	}
 	return sh.dirtyBytes+sh.frozenBytes() > limit
 }

@@ -20,6 +20,9 @@ type Options struct {
 	Dir string
 	// Shards is the number of shards, 1 to keyenc.KeyGroups. It may differ from that of the last run.
 	Shards int
+	// Stages is the number of sets of shards, each with tables of its own: one for every stage of a job whose
+	// shards are goroutines of their own. 0 is 1.
+	Stages int
 	// Budget is the memory in bytes that the store may use; 0 is unlimited. See the package comment for
 	// what it covers. A store in memory only has no budget.
 	Budget int64
@@ -32,6 +35,9 @@ type Options struct {
 // FS is a file system, as in Pebble; tests put ones that lose or refuse writes in its place.
 type FS = vfs.FS
 
+// DefaultFS is the operating system's file system.
+var DefaultFS FS = vfs.Default
+
 // Store is a state directory opened for one process. Its methods may be called from any goroutine.
 type Store struct {
 	opts       Options
@@ -39,7 +45,7 @@ type Store struct {
 	lock       io.Closer
 	db         *pebble.DB // nil: memory only
 	pebbleOpts *pebble.Options
-	shards     []*Shard
+	shards     []*Shard // by stage, then number
 
 	committing sync.Mutex
 	ingests    int
@@ -58,6 +64,10 @@ func Open(o Options) (*Store, error) {
 	if o.Shards < 1 || o.Shards > keyenc.KeyGroups {
 		return nil, fmt.Errorf("state: %d shards; the parallelism is 1 to %d", o.Shards, keyenc.KeyGroups)
 	}
+	o.Stages = max(o.Stages, 1)
+	if o.Stages > maxStages {
+		return nil, fmt.Errorf("state: %d stages; there may be %d", o.Stages, maxStages)
+	}
 	if o.Budget < 0 || o.Dir == "" {
 		o.Budget = 0
 	}
@@ -65,9 +75,9 @@ func Open(o Options) (*Store, error) {
 	if s.fs == nil {
 		s.fs = vfs.Default
 	}
-	cache, memtable, share := shares(o.Budget, o.Shards)
-	for i := range o.Shards {
-		s.shards = append(s.shards, newShard(s, i, share))
+	cache, memtable, share := shares(o.Budget, o.Stages*o.Shards)
+	for i := range o.Stages * o.Shards {
+		s.shards = append(s.shards, newShard(s, i/o.Shards, i%o.Shards, share))
 	}
 	if o.Dir == "" {
 		return s, nil
@@ -99,8 +109,16 @@ func (s *Store) open(cache, memtable int64) error {
 	return s.failed()
 }
 
-// Shard returns shard i, which owns the key groups g with keyenc.Shard(g, Shards) == i.
-func (s *Store) Shard(i int) *Shard { return s.shards[i] }
+// Shard returns shard i of a stage. In the stage's tables it owns the key groups g with
+// keyenc.Shard(g, Shards) == i.
+func (s *Store) Shard(stage, i int) *Shard { return s.shards[stage*s.opts.Shards+i] }
+
+// maxStages is what a table id has room for.
+const maxStages = 256
+
+// TableID is the id of a stage's table: stages sort before tables, so that what is frozen of different shards
+// never interleaves within a key group.
+func TableID(stage, table uint8) uint16 { return uint16(stage)<<8 | uint16(table) }
 
 // Cut returns what the last Commit stored, nil when nothing was ever committed.
 func (s *Store) Cut() []byte {

@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"fmt"
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -31,10 +32,10 @@ func (s *Store) warmUp() error {
 		}
 		return nil
 	}
-	errs := make([]error, len(s.shards))
+	errs := make([]error, s.opts.Shards)
 	var wg sync.WaitGroup
-	for i, sh := range s.shards {
-		wg.Go(func() { errs[i] = sh.warmUp() })
+	for i := range errs {
+		wg.Go(func() { errs[i] = s.warmUpShard(i) })
 	}
 	wg.Wait()
 	for _, err := range errs {
@@ -45,12 +46,13 @@ func (s *Store) warmUp() error {
 	return nil
 }
 
-func (sh *Shard) warmUp() error {
-	lo, hi := sh.groups()
+// warmUpShard reads the key groups that the shards of number i own, for all stages in one pass.
+func (s *Store) warmUpShard(i int) error {
+	lo, hi := s.Shard(0, i).groups()
 	if lo == hi {
 		return nil
 	}
-	it, err := sh.store.db.NewIter(&pebble.IterOptions{LowerBound: []byte{byte(lo)}, UpperBound: []byte{byte(hi)}})
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{byte(lo)}, UpperBound: []byte{byte(hi)}})
 	if err != nil {
 		return err
 	}
@@ -68,10 +70,16 @@ func (sh *Shard) warmUp() error {
 		if err != nil {
 			return err
 		}
+		if int(e.table>>8) >= s.opts.Stages {
+			return fmt.Errorf("it holds stage %d, and this job has %d: it is of another job", e.table>>8, s.opts.Stages)
+		}
+		sh := s.Shard(int(e.table>>8), i)
 		full := it.Key()[:groupTableBytes+len(e.key)]
 		if !bytes.Equal(full, key) {
 			if sh.budget > 0 && sh.arena.live > sh.budget/2 {
-				sh.leaveCold(e.group, hi)
+				for stage := range s.opts.Stages { // what the budget has no room for
+					s.Shard(stage, i).leaveCold(e.group, hi)
+				}
 				break
 			}
 			key = append(key[:0], full...)
@@ -79,7 +87,9 @@ func (sh *Shard) warmUp() error {
 		}
 		b.add(&e)
 	}
-	sh.publish()
+	for stage := range s.opts.Stages {
+		s.Shard(stage, i).publish()
+	}
 	return it.Error()
 }
 
