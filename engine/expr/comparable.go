@@ -29,10 +29,16 @@ func matchTypes(a, b Expr, i, j int) (Expr, Expr, error) {
 		return a, NullConst(ta), nil
 	case ta.IsTemporal() && tb.IsString():
 		lit, err := literalAs(b, ta, j)
-		return a, lit, err
+		if err != nil {
+			return nil, nil, err
+		}
+		return matchTypes(a, lit, i, j)
 	case ta.IsString() && tb.IsTemporal():
 		lit, err := literalAs(a, tb, i)
-		return lit, b, err
+		if err != nil {
+			return nil, nil, err
+		}
+		return matchTypes(lit, b, i, j)
 	}
 	t, ok := CommonType(ta, tb)
 	if !ok {
@@ -67,13 +73,13 @@ func literalAs(e Expr, t types.Type, i int) (Expr, error) {
 	if t.Kind == types.Timestamp || t.Kind == types.TimestampLTZ || t.Kind == types.Time {
 		t.Precision = max(t.Precision, fractionDigits(s))
 	}
-	if t.Kind == types.TimestampLTZ {
-		// Read in the session's time zone, which is known when the query runs.
-		return must(Cast(e, t, false)), nil
-	}
 	d, err := text.Parse(t, []byte(s), nil)
 	if err != nil {
 		return nil, argErrorf(i, "%s is no %s: %v", quote([]byte(s)), t.Nullable(), err)
+	}
+	if t.Kind == types.TimestampLTZ {
+		// Its value depends on the session's time zone, which is known when the query runs.
+		return must(Cast(e, t, false)), nil
 	}
 	return &Const{Value: d, T: t.Required()}, nil
 }

@@ -188,6 +188,11 @@ func between(name string, symmetric bool) *Function {
 			if len(args) != 3 {
 				return nil, argErrorf(-1, "%s: takes 3 arguments, not %d", name, len(args))
 			}
+			for i, a := range args {
+				if isRandom(a) {
+					return nil, argErrorf(i, "%s: %s would be computed twice; compute it in a subquery and compare its column", name, a)
+				}
+			}
 			forth, err := inRange(args, 0, 1, 2)
 			if err != nil || !symmetric {
 				return forth, err
@@ -199,6 +204,18 @@ func between(name string, symmetric bool) *Function {
 			return Resolve("OR", []Expr{forth, back})
 		},
 	}
+}
+
+// isRandom reports whether two evaluations for one row may differ.
+func isRandom(e Expr) bool {
+	random := false
+	Walk(e, func(e Expr) bool {
+		if c, ok := e.(*Call); ok && c.Fn.random {
+			random = true
+		}
+		return !random
+	})
+	return random
 }
 
 func inRange(args []Expr, v, lo, hi int) (Expr, error) {

@@ -1,5 +1,3 @@
-// Package expr holds typed scalar expressions as data, the declarations of all functions, and the
-// compiler that turns an expression into a closure over packed rows.
 package expr
 
 import (

@@ -28,6 +28,8 @@ type Function struct {
 	// value twice.
 	Volatile bool
 
+	// random marks a volatile function that gives another value at every call.
+	random bool
 	// bind checks the arguments, coerces them and infers the result's type.
 	bind func(args []Expr) ([]Expr, types.Type, error)
 	// rewrite, in place of bind and build, expresses the call by other functions.

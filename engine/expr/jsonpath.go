@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // jsonPath is a compiled SQL/JSON path of member and element accessors: lax $.a."b c"['d'][0][*].*
@@ -138,7 +137,7 @@ func (w *jsonWalk) find(s []byte, p *jsonPath) error {
 	w.s, w.steps, w.found, w.missing = s, p.steps, w.found[:0], false
 	i := w.walk(w.s.space(0), 0, 0)
 	switch {
-	case i < 0 || w.s.space(i) != len(s) || !utf8.Valid(s):
+	case i < 0 || w.s.space(i) != len(s):
 		return errJSONSyntax
 	case w.missing && !p.lax || len(w.found) == 0 && !p.many && !p.lax:
 		return errJSONMissing

@@ -104,11 +104,11 @@ func mathFunctions() []*Function {
 			}),
 		},
 		{
-			Name: "RAND", Category: Arithmetic, Signature: "RAND()", Help: "A random number from 0 to below 1.", Volatile: true,
+			Name: "RAND", Category: Arithmetic, Signature: "RAND()", Help: "A random number from 0 to below 1.", Volatile: true, random: true,
 			bind: noArgs(types.Of(types.Double)), build: eval0(func(*Ctx) row.Datum { return row.Float(rand.Float64()) }),
 		},
 		{
-			Name: "RAND_INTEGER", Category: Arithmetic, Signature: "RAND_INTEGER(bound)", Help: "A random integer from 0 to below bound.", Volatile: true,
+			Name: "RAND_INTEGER", Category: Arithmetic, Signature: "RAND_INTEGER(bound)", Help: "A random integer from 0 to below bound.", Volatile: true, random: true,
 			bind: sig{params: []param{anInt}, ret: returnsInt}.bind,
 			build: eval1(func(c *Ctx, a row.Datum) row.Datum {
 				if a.I <= 0 || a.I > math.MaxInt32 {

@@ -78,7 +78,7 @@ func stringFunctions() []*Function {
 		str("ENDSWITH", "ENDSWITH(string, end)", "TRUE if the string ends with end; of character or binary strings.", sig{params: []param{aText, aText}, ret: returnsBool},
 			eval2(func(_ *Ctx, a, b row.Datum) row.Datum { return row.Bool(bytes.HasSuffix(a.B, b.B)) }), ex("TRUE", "abc", "bc")),
 		{
-			Name: "UUID", Category: StringFns, Signature: "UUID()", Help: "A random UUID.", Volatile: true,
+			Name: "UUID", Category: StringFns, Signature: "UUID()", Help: "A random UUID.", Volatile: true, random: true,
 			bind: noArgs(types.Type{Kind: types.Char, Precision: 36}), build: eval0(uuid),
 		},
 	}

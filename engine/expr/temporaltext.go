@@ -178,7 +178,7 @@ func LoadZone(name string) (*time.Location, error) {
 	if len(rest) > 3 && (rest[:3] == "UTC" || rest[:3] == "GMT") {
 		rest = rest[3:]
 	}
-	if rest[0] == '+' || rest[0] == '-' {
+	if rest != "" && (rest[0] == '+' || rest[0] == '-') {
 		// An instant at the epoch, read with that offset, tells it.
 		d, err := text.ParseTimestampLTZ([]byte("1970-01-02 00:00:00"+rest), 0, text.AnyLayout, nil)
 		if err != nil {
@@ -187,7 +187,7 @@ func LoadZone(name string) (*time.Location, error) {
 		return time.FixedZone(name, int(86400-d.I/text.MicrosPerSecond)), nil
 	}
 	tz, err := time.LoadLocation(name)
-	if err != nil || name == "Local" {
+	if err != nil || name == "" || name == "Local" {
 		return nil, fmt.Errorf("unknown time zone %q; take a name such as Europe/Berlin or an offset such as +02:00", name)
 	}
 	return tz, nil
