@@ -14,22 +14,26 @@ type fragment struct {
 	nodes []planner.Node // inputs before their consumers; without exchanges
 	in    []*link        // what feeds a shard fragment
 	width int            // number of instances
+	stage int            // number among the fragments with state, in the plan's order
 }
 
-// link is one exchange as seen by one of its consumers.
+// link is what one consumer reads from another fragment: an exchange, or a shared node whose output would lead
+// back into its own fragment if the two ran fused.
 type link struct {
-	exchange *planner.Exchange
-	parent   planner.Node // the consumer, and its port
-	port     int
+	exchange *planner.Exchange // nil for a shared node: rows stay with the shard of the same number
 	from, to *fragment
+	node     planner.Node // whose rows travel: the exchange's input, or the shared node
+	parent                // the consumer, and its port
 }
 
 // graph is a plan cut at its exchanges.
 type graph struct {
-	fragments []*fragment // producers before consumers
+	fragments []*fragment
 	links     []*link
 	parents   map[planner.Node][]parent
 	of        map[planner.Node]*fragment
+	stages    int                  // number of fragments with state
+	table     map[planner.Node]int // a node's first table within its stage
 }
 
 type parent struct {
@@ -40,7 +44,54 @@ type parent struct {
 // newGraph cuts the plan at its exchanges. readers gives the number of readers of a scan, shards the job's
 // parallelism.
 func newGraph(p *planner.Plan, shards int, readers func(*planner.Scan) int) (*graph, error) {
-	g := &graph{parents: map[planner.Node][]parent{}, of: map[planner.Node]*fragment{}}
+	g := &graph{parents: map[planner.Node][]parent{}}
+	order := g.order(p)
+	cuts := map[planner.Node]bool{}
+	for {
+		g.unite(order, cuts)
+		g.link(order, cuts)
+		loop := g.cycle()
+		if loop == nil {
+			break
+		}
+		if !g.cutShared(loop, cuts) {
+			return nil, fmt.Errorf("internal: the plan's exchanges form a circle")
+		}
+	}
+	if err := g.setWidths(shards, readers); err != nil {
+		return nil, err
+	}
+	return g, g.setTables()
+}
+
+// setTables numbers the state tables, by stage. The numbers follow from the plan alone: they are on-disk format.
+func (g *graph) setTables() error {
+	g.table = map[planner.Node]int{}
+	for _, f := range g.fragments {
+		n := 0
+		for _, node := range f.nodes {
+			switch node.(type) {
+			case *planner.Join:
+				g.table[node] = n
+				n += 2
+			case *planner.Normalise:
+				g.table[node] = n
+				n++
+			}
+		}
+		if n > 0 {
+			f.stage = g.stages
+			g.stages++
+		}
+		if n > 256 || g.stages > 256 {
+			return fmt.Errorf("the query has more joins than a job can hold: %d tables in one stage, %d stages; the limits are 256", n, g.stages)
+		}
+	}
+	return nil
+}
+
+// order lists the nodes, inputs first, and notes who reads whom.
+func (g *graph) order(p *planner.Plan) []planner.Node {
 	var order []planner.Node
 	seen := map[planner.Node]bool{}
 	var walk func(n planner.Node)
@@ -58,29 +109,76 @@ func newGraph(p *planner.Plan, shards int, readers func(*planner.Scan) int) (*gr
 	for _, s := range p.Sinks {
 		walk(s)
 	}
-	g.unite(order)
+	return order
+}
+
+// link finds what crosses from fragment to fragment.
+func (g *graph) link(order []planner.Node, cuts map[planner.Node]bool) {
+	g.links = nil
+	add := func(l *link) {
+		l.from, l.to = g.of[l.node], g.of[l.parent.node]
+		l.to.in = append(l.to.in, l)
+		g.links = append(g.links, l)
+	}
 	for _, n := range order {
-		x, ok := n.(*planner.Exchange)
-		if !ok {
-			continue
-		}
+		x, isExchange := n.(*planner.Exchange)
 		for _, up := range g.parents[n] {
-			l := &link{exchange: x, parent: up.node, port: up.port, from: g.of[x.Input], to: g.of[up.node]}
-			if l.from == l.to {
-				return nil, fmt.Errorf("internal: exchange #%d feeds its own fragment", x.ID)
+			if isExchange {
+				add(&link{exchange: x, node: x.Input, parent: up})
+			} else if _, toExchange := up.node.(*planner.Exchange); cuts[n] && !toExchange {
+				add(&link{node: n, parent: up})
 			}
-			l.to.in = append(l.to.in, l)
-			g.links = append(g.links, l)
-			width := x.Width
-			if width == 0 {
-				width = shards
-			}
-			if l.to.width != 0 && l.to.width != width {
-				return nil, fmt.Errorf("internal: exchanges of widths %d and %d feed one fragment", l.to.width, width)
-			}
-			l.to.width = width
 		}
 	}
+}
+
+// cycle returns fragments of which each can reach itself; nil when there are none.
+func (g *graph) cycle() []*fragment {
+	for _, start := range g.fragments {
+		seen := map[*fragment]bool{}
+		var path []*fragment
+		var walk func(f *fragment) bool
+		walk = func(f *fragment) bool {
+			for _, l := range g.links {
+				if l.from != f {
+					continue
+				}
+				if l.to == start {
+					path = append(path, f)
+					return true
+				}
+				if !seen[l.to] {
+					seen[l.to] = true
+					if walk(l.to) {
+						path = append(path, f)
+						return true
+					}
+				}
+			}
+			return false
+		}
+		if walk(start) {
+			return path
+		}
+	}
+	return nil
+}
+
+// cutShared makes the nodes with several consumers in these fragments send to each of them.
+func (g *graph) cutShared(fs []*fragment, cuts map[planner.Node]bool) bool {
+	found := false
+	for _, f := range fs {
+		for _, n := range f.nodes {
+			if len(g.parents[n]) > 1 && !cuts[n] {
+				cuts[n], found = true, true
+			}
+		}
+	}
+	return found
+}
+
+// setWidths finds the number of instances of each fragment.
+func (g *graph) setWidths(shards int, readers func(*planner.Scan) int) error {
 	for _, f := range g.fragments {
 		switch s := f.scan.(type) {
 		case *planner.Scan:
@@ -89,14 +187,25 @@ func newGraph(p *planner.Plan, shards int, readers func(*planner.Scan) int) (*gr
 			f.width = 1
 		}
 		if f.scan != nil && len(f.in) > 0 || f.scan == nil && len(f.in) == 0 {
-			return nil, fmt.Errorf("internal: fragment %d is fed by %d exchanges", f.id, len(f.in))
+			return fmt.Errorf("internal: fragment %d is fed by %d exchanges", f.id, len(f.in))
+		}
+		for _, l := range f.in {
+			width := shards
+			if l.exchange != nil && l.exchange.Width != 0 {
+				width = l.exchange.Width
+			}
+			if f.width != 0 && f.width != width {
+				return fmt.Errorf("internal: exchanges of widths %d and %d feed one fragment", f.width, width)
+			}
+			f.width = width
 		}
 	}
-	return g, nil
+	return nil
 }
 
-// unite puts nodes joined by anything but an exchange into one fragment.
-func (g *graph) unite(order []planner.Node) {
+// unite puts nodes joined by anything but an exchange or a cut into one fragment.
+func (g *graph) unite(order []planner.Node, cuts map[planner.Node]bool) {
+	g.fragments, g.of = nil, map[planner.Node]*fragment{}
 	root := map[planner.Node]planner.Node{}
 	var find func(planner.Node) planner.Node
 	find = func(n planner.Node) planner.Node {
@@ -111,7 +220,7 @@ func (g *graph) unite(order []planner.Node) {
 			continue
 		}
 		for _, in := range n.Inputs() {
-			if _, ok := in.(*planner.Exchange); !ok {
+			if _, ok := in.(*planner.Exchange); !ok && !cuts[in] {
 				root[find(in)] = find(n)
 			}
 		}

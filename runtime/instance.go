@@ -47,7 +47,7 @@ func (b *builder) build(f *fragment, index int) (*instance, error) {
 		in.barrier[i], in.barrier[j] = in.barrier[j], in.barrier[i]
 	}
 	for _, l := range f.in {
-		in.entry = append(in.entry, in.inputs[l.parent][l.port])
+		in.entry = append(in.entry, in.inputs[l.parent.node][l.parent.port])
 	}
 	return in, nil
 }
@@ -57,16 +57,13 @@ func (b *builder) build(f *fragment, index int) (*instance, error) {
 func (b *builder) output(in *instance, n planner.Node) (op.Output, error) {
 	var outs op.Tee
 	for _, p := range b.graph.parents[n] {
-		x, ok := p.node.(*planner.Exchange)
-		if !ok {
-			outs = append(outs, in.inputs[p.node][p.port])
-			continue
+		if at, ok := in.inputs[p.node]; ok {
+			outs = append(outs, at[p.port])
 		}
-		for _, l := range b.graph.links {
-			if l.exchange == x {
-				r := b.router(in, l)
-				outs = append(outs, r)
-			}
+	}
+	for _, l := range b.graph.links {
+		if l.node == n {
+			outs = append(outs, b.router(in, l))
 		}
 	}
 	if len(outs) == 0 {
@@ -86,13 +83,17 @@ func (b *builder) router(in *instance, l *link) *op.Router {
 	}
 	x := l.exchange
 	by, fixed := op.RouteByKey, 0
+	var key []keyenc.Column
+	dropNull := false
 	switch {
+	case x == nil || len(x.Key) == 0 && x.Spread:
+		by, fixed = op.RouteFixed, in.index%len(edges)
 	case x.ByRow:
 		by = op.RouteByRow
-	case len(x.Key) == 0 && x.Spread:
-		by, fixed = op.RouteFixed, in.index%len(edges)
+	default:
+		key, dropNull = keyenc.Columns(x.Out().Types(), x.Key), x.DropNull
 	}
-	r := op.NewRouter(by, keyenc.Columns(x.Out().Types(), x.Key), x.DropNull, fixed, to, b.job.cfg.BatchRows)
+	r := op.NewRouter(by, key, dropNull, fixed, to, b.job.cfg.BatchRows)
 	in.routers = append(in.routers, r)
 	in.barrier = append(in.barrier, r)
 	in.out = append(in.out, edges...)
@@ -200,10 +201,11 @@ func (b *builder) fused(p *planner.Project) bool {
 
 // table is the state table of a node's port.
 func (b *builder) table(in *instance, n planner.Node, port int, bag bool) *state.Table {
+	stage := in.frag.stage
 	if in.shard == nil {
-		in.shard = b.job.store.Shard(in.index)
+		in.shard = b.job.store.Shard(stage, in.index)
 	}
-	t := in.shard.Table(uint16(n.Out().ID*2+port), bag)
+	t := in.shard.Table(state.TableID(uint8(stage), uint8(b.graph.table[n]+port)), bag)
 	in.tables = append(in.tables, t)
 	return t
 }

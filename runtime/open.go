@@ -20,14 +20,14 @@ func (j *Job) open(ctx context.Context) error {
 	if p := j.cfg.Parallelism; p < 1 || p > keyenc.KeyGroups {
 		return fmt.Errorf("parallelism %d is not between 1 and %d", p, keyenc.KeyGroups)
 	}
-	if err := j.openState(); err != nil {
-		return err
-	}
-	last, replay, found, err := j.recover()
+	g, err := newGraph(j.cfg.Plan, j.cfg.Parallelism, j.readersOf)
 	if err != nil {
 		return err
 	}
-	g, err := newGraph(j.cfg.Plan, j.cfg.Parallelism, j.readersOf)
+	if err := j.openState(g.stages); err != nil {
+		return err
+	}
+	last, replay, found, err := j.recover()
 	if err != nil {
 		return err
 	}
@@ -50,9 +50,10 @@ func (j *Job) open(ctx context.Context) error {
 	return j.build(ctx, g)
 }
 
-func (j *Job) openState() error {
-	o := state.Options{Dir: j.cfg.StateDir, Shards: j.cfg.Parallelism, Budget: j.cfg.MemoryBudget}
-	if h := j.cfg.Hooks; h != nil {
+func (j *Job) openState(stages int) error {
+	o := state.Options{Dir: j.cfg.StateDir, Shards: j.cfg.Parallelism, Stages: stages, Budget: j.cfg.MemoryBudget, Logf: func(f string, a ...any) { j.cfg.Warn(fmt.Sprintf(f, a...)) }}
+	o.FS = state.DefaultFS
+	if h := j.cfg.Hooks; h != nil && h.FS != nil {
 		o.FS = h.FS
 	}
 	var err error
@@ -62,7 +63,7 @@ func (j *Job) openState() error {
 	if !j.durable() {
 		return nil
 	}
-	if j.log, j.logged, err = state.OpenLog(j.cfg.StateDir); err != nil {
+	if j.log, j.logged, err = state.OpenLogFS(o.FS, j.cfg.StateDir); err != nil {
 		return err
 	}
 	was, err := j.store.Meta(fingerprintKey)

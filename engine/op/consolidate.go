@@ -19,6 +19,7 @@ type Consolidate struct {
 	upsert bool            // leave out UpdateBefore
 
 	epoch changelog.Batch
+	out   changelog.Batch
 	dead  []bool
 	table hashTable
 	keys  [2][]byte
@@ -178,11 +179,10 @@ func (c *Consolidate) checkKeys() error {
 // give pushes what lives: deletes first, then updates and inserts in the order of their positive rows.
 func (c *Consolidate) give(next Output) error {
 	e := &c.epoch
-	var out changelog.Batch
 	push := func(op changelog.Op, r row.Row) error {
-		out.AppendRow(op, r)
-		if full(&out) && op != changelog.UpdateBefore {
-			return flush(&out, next)
+		c.out.AppendRow(op, r)
+		if full(&c.out) && op != changelog.UpdateBefore {
+			return flush(&c.out, next)
 		}
 		return nil
 	}
@@ -210,7 +210,7 @@ func (c *Consolidate) give(next Output) error {
 			return err
 		}
 	}
-	return flush(&out, next)
+	return flush(&c.out, next)
 }
 
 // keepBytes bounds the memory that an epoch leaves allocated for the next.

@@ -21,10 +21,11 @@ type Event struct {
 
 // Hub holds the tables and sinks of a test, by name. It is a spi.Connector: 'connector' = 'mem'.
 type Hub struct {
-	mu     sync.Mutex
-	tables map[string][][]Event // by partition
-	sinks  map[string]*Sink
-	seed   uint64
+	mu      sync.Mutex
+	tables  map[string][][]Event // by partition
+	sinks   map[string]*Sink
+	readers []*reader // of all open sources
+	seed    uint64
 }
 
 // NewHub returns an empty hub; seed decides the order in which partitions are read.
@@ -32,8 +33,43 @@ func NewHub(seed uint64) *Hub {
 	return &Hub{tables: map[string][][]Event{}, sinks: map[string]*Sink{}, seed: seed}
 }
 
-// SetTable sets the events of a table, by partition.
-func (h *Hub) SetTable(name string, partitions [][]Event) { h.tables[name] = partitions }
+// SetTable sets the events of a table, by partition, before any job reads it.
+func (h *Hub) SetTable(name string, partitions [][]Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.tables[name] = partitions
+}
+
+// Append adds an event to a partition of a table that may be being read, and wakes its readers.
+func (h *Hub) Append(name string, partition int, e Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.tables[name][partition] = append(h.tables[name][partition], e)
+	for _, r := range h.readers {
+		r.wake()
+	}
+}
+
+// Len is the number of events in a partition of a table.
+func (h *Hub) Len(name string, partition int) int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return int64(len(h.tables[name][partition]))
+}
+
+// Parts is the number of partitions of a table; 0 when there is none of that name.
+func (h *Hub) Parts(name string) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.tables[name])
+}
+
+// event returns an event of a partition.
+func (h *Hub) event(name string, partition int, at int64) Event {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.tables[name][partition][at]
+}
 
 // Sink returns the sink of that name.
 func (h *Hub) Sink(name string) *Sink {
@@ -57,6 +93,7 @@ func (h *Hub) Help() string { return "tables in memory, for tests" }
 func (h *Hub) Options() []spi.Option {
 	return []spi.Option{
 		{Name: "name", Required: true, Help: "the table's name in the hub"},
+		{Name: "bounded", Kind: spi.BoolOption, Default: "true", Help: "whether the table ends with its last event"},
 		{Name: "native", Kind: spi.EnumOption, Values: []string{"retract", "append", "upsert"}, Default: "retract", Help: "what the events mean"},
 		{Name: "accepts", Kind: spi.EnumOption, Values: []string{"retract", "append", "upsert"}, Default: "retract", Help: "what the sink takes"},
 	}
@@ -78,7 +115,8 @@ func mode(s string) spi.Mode {
 // CheckSource implements spi.Connector.
 func (h *Hub) CheckSource(t *spi.Table) (spi.SourceTraits, error) {
 	m := mode(t.Options.Get("native", "retract"))
-	return spi.SourceTraits{Native: m, CanUpsert: m == spi.Retract, Bounded: true}, nil
+	bounded, err := t.Options.Bool("bounded", true)
+	return spi.SourceTraits{Native: m, CanUpsert: m == spi.Retract, Bounded: bounded}, err
 }
 
 // CheckSink implements spi.Connector.
@@ -89,11 +127,17 @@ func (h *Hub) CheckSink(t *spi.Table) (spi.SinkTraits, error) {
 // OpenSource implements spi.Connector.
 func (h *Hub) OpenSource(_ context.Context, s spi.Scan) (spi.Source, error) {
 	name := s.Table.Options.Get("name", "")
+	bounded, err := s.Table.Options.Bool("bounded", true)
+	if err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	parts, ok := h.tables[name]
 	if !ok {
 		return nil, fmt.Errorf("no table %q in the hub", name)
 	}
-	src := &source{name: name, scan: s, parts: parts, at: make([]int64, len(parts))}
+	src := &source{hub: h, name: name, scan: s, bounded: bounded, at: make([]int64, len(parts))}
 	for _, p := range s.Start {
 		src.at[p.Partition] = p.Offset
 	}
@@ -106,6 +150,7 @@ func (h *Hub) OpenSource(_ context.Context, s spi.Scan) (spi.Source, error) {
 			}
 		}
 		src.readers = append(src.readers, r)
+		h.readers = append(h.readers, r)
 	}
 	return src, nil
 }
@@ -119,9 +164,10 @@ func columns(s spi.Scan) []spi.Column {
 }
 
 type source struct {
+	hub     *Hub
 	name    string
 	scan    spi.Scan
-	parts   [][]Event
+	bounded bool
 	at      []int64 // next event of each partition; each is used by its reader alone
 	readers []*reader
 }
@@ -132,7 +178,7 @@ func (s *source) position(p int) spi.Position {
 
 func (s *source) Positions() []spi.Position {
 	var pos []spi.Position
-	for p := range s.parts {
+	for p := range s.at {
 		pos = append(pos, s.position(p))
 	}
 	return pos
@@ -156,7 +202,14 @@ func (r *reader) end(p int) int64 {
 	if l, ok := r.limit[p]; ok {
 		return l
 	}
-	return int64(len(r.s.parts[p]))
+	return r.s.hub.Len(r.s.name, p)
+}
+
+func (r *reader) wake() {
+	select {
+	case r.ready <- struct{}{}:
+	default:
+	}
 }
 
 // Read takes a few events from partitions in random order; now and then it pretends that there is nothing.
@@ -166,10 +219,7 @@ func (r *reader) Read(b *changelog.Batch, maxRecords int) (int, error) {
 	}
 	if !r.shy && r.rng.IntN(4) == 0 && !r.Done() {
 		r.shy = true
-		select {
-		case r.ready <- struct{}{}:
-		default:
-		}
+		r.wake()
 		return 0, nil
 	}
 	r.shy = false
@@ -179,7 +229,7 @@ func (r *reader) Read(b *changelog.Batch, maxRecords int) (int, error) {
 		for j := range r.parts { // the first from i on that has something
 			p := r.parts[(i+j)%len(r.parts)]
 			if r.s.at[p] < r.end(p) {
-				r.deliver(b, r.s.parts[p][r.s.at[p]])
+				r.deliver(b, r.s.hub.event(r.s.name, p, r.s.at[p]))
 				r.s.at[p]++
 				i = -1
 				break
@@ -290,11 +340,11 @@ func (r *reader) AtLimit() bool {
 
 func (r *reader) Done() bool {
 	for _, p := range r.parts {
-		if r.s.at[p] < int64(len(r.s.parts[p])) {
+		if r.s.at[p] < r.s.hub.Len(r.s.name, p) {
 			return false
 		}
 	}
-	return true
+	return r.s.bounded
 }
 
 func (r *reader) Barrier() {}
