@@ -76,7 +76,8 @@ func (b *binder) table(t *Table, ref *ast.NamedTable) (rel, []field, error) {
 		label = ref.Alias.Name.Name
 	}
 	scan := &relScan{src: src}
-	shown := make([]int, len(t.Spec.Columns)) // the declared columns' numbers
+	shown := make([]int, len(t.Spec.Columns))        // the declared columns' numbers
+	stored := make([]expr.Expr, len(t.Spec.Columns)) // and their values over the scan's columns
 	var items []extendItem
 	for i, c := range src.spec.Columns {
 		id := b.columns.add(c.Name, label+"."+c.Name, c.Type)
@@ -86,6 +87,7 @@ func (b *binder) table(t *Table, ref *ast.NamedTable) (rel, []field, error) {
 		if c.Type.SameIgnoringNull(declared) {
 			// A metadata column declared NOT NULL is taken at its word.
 			b.columns.list[id].typ = declared
+			stored[i] = b.columns.ref(id)
 			continue
 		}
 		cast, err := expr.Cast(b.columns.ref(id), declared, false)
@@ -93,6 +95,7 @@ func (b *binder) table(t *Table, ref *ast.NamedTable) (rel, []field, error) {
 			return nil, nil, errAt(t.astColumn(c.Name).Name.Pos, "column %q: %v", c.Name, err)
 		}
 		shown[i] = b.columns.add(c.Name, label+"."+c.Name, declared)
+		stored[i] = cast
 		items = append(items, extendItem{shown[i], cast})
 	}
 	var fields []field
@@ -101,7 +104,7 @@ func (b *binder) table(t *Table, ref *ast.NamedTable) (rel, []field, error) {
 		if c.Computed == nil {
 			f.id = shown[c.Index]
 		} else {
-			e := substitute(c.Computed, func(col *expr.Column) expr.Expr { return b.columns.ref(shown[col.Index]) })
+			e := substitute(c.Computed, func(col *expr.Column) expr.Expr { return stored[col.Index] })
 			f.id = b.columns.add(c.Name, label+"."+c.Name, c.Type)
 			items = append(items, extendItem{f.id, e})
 			if fn := volatileFunction(c.Computed); fn != "" && src.changing() {

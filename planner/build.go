@@ -98,9 +98,11 @@ type builder struct {
 	zone    *time.Location
 	// scans are all reads of each table in the job.
 	scans map[*Table][]*relScan
-	chain map[*relScan]*chain
-	bases map[*Table]*tableBase
-	built map[*sharedBody]*stream
+	// tables are the tables read, in the order in which they were met.
+	tables []*Table
+	chain  map[*relScan]*chain
+	bases  map[*Table]*tableBase
+	built  map[*sharedBody]*stream
 }
 
 // build makes the physical plan.
@@ -115,6 +117,9 @@ func build(jb *jobBuilder) (*Plan, error) {
 	}
 	for _, d := range j.shared {
 		b.collect(d.body)
+	}
+	if err := b.settleModes(); err != nil {
+		return nil, err
 	}
 	p := &Plan{Options: jb.options}
 	for _, sink := range j.sinks {
@@ -133,6 +138,9 @@ func build(jb *jobBuilder) (*Plan, error) {
 func (b *builder) collect(r rel) {
 	if c := asChain(r); c != nil {
 		t := c.scan.src.table
+		if b.scans[t] == nil {
+			b.tables = append(b.tables, t)
+		}
 		b.scans[t] = append(b.scans[t], c.scan)
 		b.chain[c.scan] = c
 		return
@@ -239,8 +247,10 @@ func (b *builder) project(in *stream, outs []output, upsertKey []int) *stream {
 	}
 	f := in.facts.clone()
 	f.extend(items)
-	if v, ok := in.node.(*Values); ok && allConst(es) {
-		return b.projectValues(v, ids, es, f)
+	if v, ok := in.node.(*Values); ok {
+		if s := b.projectValues(v, ids, es, f); s != nil {
+			return s
+		}
 	}
 	p := in.props()
 	n := &Project{Props: b.derive(ids, p.Mode, f, p.Bounded, in.dist), Input: in.node, Exprs: es}
@@ -280,19 +290,20 @@ func (p *projection) merge(outs []output) []output {
 	return merged
 }
 
-func allConst(es []expr.Expr) bool {
-	return !slices.ContainsFunc(es, func(e expr.Expr) bool { _, ok := e.(*expr.Const); return !ok })
-}
-
-// projectValues replaces a projection of constants by the constants.
+// projectValues replaces a projection of constant rows by its rows; nil when it computes anything.
 func (b *builder) projectValues(v *Values, ids []int, es []expr.Expr, f *facts) *stream {
-	var rows [][]row.Datum
-	for range v.Rows {
-		var r []row.Datum
-		for _, e := range es {
-			r = append(r, e.(*expr.Const).Value)
+	rows := make([][]row.Datum, len(v.Rows))
+	for _, e := range es {
+		for i := range rows {
+			switch e := e.(type) {
+			case *expr.Const:
+				rows[i] = append(rows[i], e.Value)
+			case *expr.Column:
+				rows[i] = append(rows[i], v.Rows[i][e.Index])
+			default:
+				return nil
+			}
 		}
-		rows = append(rows, r)
 	}
 	n := &Values{Props: b.derive(ids, spi.AppendOnly, f, true, nil), Rows: rows}
 	return &stream{node: n, ids: ids, facts: f, reader: true}

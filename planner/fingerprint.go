@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+
+	"github.com/sluicesql/sluice/engine/expr"
 )
 
 // positionOptions are the options of a table that say what is read: state belongs to these inputs and is
@@ -63,10 +65,10 @@ func describeState(w io.Writer, n Node) {
 	case *Values:
 		fmt.Fprintf(w, " %v", n.Rows)
 	case *Filter:
-		fmt.Fprintf(w, " %s", n.Cond)
+		fmt.Fprintf(w, " %s", anonymous(n.Cond))
 	case *Project:
 		for _, e := range n.Exprs {
-			fmt.Fprintf(w, " %s,", e)
+			fmt.Fprintf(w, " %s,", anonymous(e))
 		}
 	case *Exchange:
 		fmt.Fprintf(w, " %v %v %v %v", n.Key, n.Spread, n.ByRow, n.DropNull)
@@ -75,8 +77,15 @@ func describeState(w io.Writer, n Node) {
 	case *Join:
 		fmt.Fprintf(w, " %d %+v %+v", n.Kind, n.L, n.R)
 		if n.Residual != nil {
-			fmt.Fprintf(w, " %s", n.Residual)
+			fmt.Fprintf(w, " %s", anonymous(n.Residual))
 		}
 	}
 	fmt.Fprintln(w)
+}
+
+// anonymous is an expression with its columns by position, so that another alias is no other state.
+func anonymous(e expr.Expr) expr.Expr {
+	return substitute(e, func(c *expr.Column) expr.Expr {
+		return &expr.Column{Index: c.Index, Name: fmt.Sprintf("#%d", c.Index), T: c.T}
+	})
 }

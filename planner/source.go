@@ -16,6 +16,8 @@ type sourceInfo struct {
 	// mode is how the table is scanned; why tells the reason, for EXPLAIN.
 	mode spi.Mode
 	why  string
+	// ref is where the query reads the table.
+	ref ast.Pos
 }
 
 // changing reports whether the table's rows can be taken back.
@@ -48,6 +50,7 @@ func (s *Session) asSource(t *Table, ref ast.Pos) (*sourceInfo, error) {
 	}
 	// The mode depends on a session option, so it is chosen for each job.
 	info := *t.source
+	info.ref = ref
 	info.chooseMode(s.boolOption(OptEventsDuplicate))
 	if info.mode == spi.Upsert && len(t.PrimaryKey) == 0 {
 		return nil, hint(errAt(ref, "table %q needs a PRIMARY KEY, since the events of connector %s replace rows by key", t.Name, t.Connector.Name()),
