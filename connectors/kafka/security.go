@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"unicode"
 
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -109,12 +110,11 @@ func parseJAAS(v string) (map[string]string, error) {
 	bad := func(what string) error {
 		return fmt.Errorf("cannot be read: %s; it looks like: org.apache.kafka.common.security.plain.PlainLoginModule required username=\"…\" password=\"…\";", what)
 	}
-	rest := strings.TrimSpace(v)
-	class, rest, ok := strings.Cut(rest, " ")
-	if !ok {
+	class, rest := firstWord(v)
+	flag, rest := firstWord(rest)
+	if flag == "" {
 		return nil, bad("a login module and a control flag are expected")
 	}
-	flag, rest, _ := strings.Cut(strings.TrimSpace(rest), " ")
 	if !strings.EqualFold(flag, "required") {
 		return nil, bad("the control flag must be 'required'")
 	}
@@ -140,7 +140,7 @@ func parseJAAS(v string) (map[string]string, error) {
 			}
 			i++
 		} else {
-			for ; i < len(after) && after[i] != ' ' && after[i] != ';'; i++ {
+			for ; i < len(after) && !unicode.IsSpace(rune(after[i])) && after[i] != ';'; i++ {
 				value.WriteByte(after[i])
 			}
 		}
@@ -151,6 +151,15 @@ func parseJAAS(v string) (map[string]string, error) {
 		return nil, bad("the closing ';' is missing")
 	}
 	return out, nil
+}
+
+// firstWord cuts s behind its first word.
+func firstWord(s string) (word, rest string) {
+	s = strings.TrimSpace(s)
+	if i := strings.IndexFunc(s, unicode.IsSpace); i >= 0 {
+		return s[:i], s[i:]
+	}
+	return s, ""
 }
 
 func (s *security) usesSASL() bool { return strings.HasPrefix(s.protocol, "SASL_") }
