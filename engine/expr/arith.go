@@ -205,7 +205,16 @@ func checkedInts(call *Call, op *arithOp, args []Fn) Fn {
 	if call.T.Kind == types.IntervalYM {
 		lo, hi = math.MinInt32, math.MaxInt32
 	}
-	return strict2(args[0], args[1], func(c *Ctx, x, y row.Datum) row.Datum {
+	a, b := args[0], args[1]
+	return func(c *Ctx, r row.Row) row.Datum {
+		x := a(c, r)
+		if x.Null {
+			return x
+		}
+		y := b(c, r)
+		if y.Null {
+			return y
+		}
 		if divides && y.I == 0 {
 			return c.fail(divisionByZero(call, x))
 		}
@@ -214,7 +223,7 @@ func checkedInts(call *Call, op *arithOp, args []Fn) Fn {
 			return c.fail(overflow(call, x, y))
 		}
 		return row.Datum{I: v}
-	})
+	}
 }
 
 func floats(call *Call, op *arithOp, args []Fn) Fn {
@@ -234,12 +243,21 @@ func floats(call *Call, op *arithOp, args []Fn) Fn {
 }
 
 func decimals(call *Call, op *arithOp, args []Fn) Fn {
-	x, y := loadDecimal(call.Args[0].Type()), loadDecimal(call.Args[1].Type())
-	_, xs := digits(call.Args[0].Type())
-	_, ys := digits(call.Args[1].Type())
+	ta, tb := call.Args[0].Type(), call.Args[1].Type()
+	xWide, yWide := ta.Phys() == types.PhysWide, tb.Phys() == types.PhysWide
+	xs, ys := scaleOf(ta), scaleOf(tb)
 	f, p, s := op.decs, call.T.Precision, call.T.Scale
-	return strict2(args[0], args[1], func(c *Ctx, a, b row.Datum) row.Datum {
-		v, err := f(x(a), xs, y(b), ys, p, s)
+	x, y := args[0], args[1]
+	return func(c *Ctx, r row.Row) row.Datum {
+		a := x(c, r)
+		if a.Null {
+			return a
+		}
+		b := y(c, r)
+		if b.Null {
+			return b
+		}
+		v, err := f(unscaled(xWide, a), xs, unscaled(yWide, b), ys, p, s)
 		if err == decimal.ErrDivisionByZero {
 			return c.fail(divisionByZero(call, a))
 		}
@@ -247,7 +265,7 @@ func decimals(call *Call, op *arithOp, args []Fn) Fn {
 			return c.fail(overflow(call, a, b))
 		}
 		return v.Datum(p)
-	})
+	}
 }
 
 func negation(call *Call, a Fn) Fn {

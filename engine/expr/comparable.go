@@ -104,10 +104,9 @@ func compareAs(a, b types.Type) comparer {
 		x, y := asFloat(a), asFloat(b)
 		return func(d, e row.Datum) int { return compareFloat(x(d), y(e)) }
 	case a.Kind == types.Decimal || b.Kind == types.Decimal:
-		x, y := loadDecimal(a), loadDecimal(b)
-		_, xs := digits(a)
-		_, ys := digits(b)
-		return func(d, e row.Datum) int { return decimal.Compare(x(d), xs, y(e), ys) }
+		x, y := a.Phys() == types.PhysWide, b.Phys() == types.PhysWide
+		xs, ys := scaleOf(a), scaleOf(b)
+		return func(d, e row.Datum) int { return decimal.Compare(unscaled(x, d), xs, unscaled(y, e), ys) }
 	case a.Kind == types.Array:
 		return compareArrays(*a.Elem, *b.Elem)
 	case a.Kind == types.Map:
@@ -233,8 +232,14 @@ func asFloat(t types.Type) func(row.Datum) float64 {
 
 // loadDecimal reads an exact number of any type as an unscaled value.
 func loadDecimal(t types.Type) func(row.Datum) decimal.Int128 {
-	if t.Phys() == types.PhysWide {
-		return func(d row.Datum) decimal.Int128 { return decimal.Int128{Hi: d.Hi, Lo: uint64(d.I)} }
+	wide := t.Phys() == types.PhysWide
+	return func(d row.Datum) decimal.Int128 { return unscaled(wide, d) }
+}
+
+// unscaled is loadDecimal without a closure, for paths where that counts.
+func unscaled(wide bool, d row.Datum) decimal.Int128 {
+	if wide {
+		return decimal.Int128{Hi: d.Hi, Lo: uint64(d.I)}
 	}
-	return func(d row.Datum) decimal.Int128 { return decimal.FromInt64(d.I) }
+	return decimal.FromInt64(d.I)
 }

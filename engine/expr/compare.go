@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 
+	"github.com/sluicesql/sluice/engine/decimal"
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/types"
 )
@@ -79,18 +80,58 @@ func bindCompare(o outcomes) func(args []Expr) ([]Expr, types.Type, error) {
 
 func buildCompare(o outcomes) builder {
 	return func(call *Call, args []Fn) (Fn, error) {
-		a, b := call.Args[0], call.Args[1]
+		a, b := call.Args[0], alignConst(call.Args[0].Type(), call.Args[1])
 		ta, tb := a.Type(), b.Type()
-		exact := !ta.IsApprox() && !tb.IsApprox() && ta.Kind != types.Decimal && tb.Kind != types.Decimal
-		if exact && ta.Phys() == types.PhysInt && tb.Phys() == types.PhysInt {
+		switch {
+		case plainInt(ta) && plainInt(tb) && scaleOf(ta) == scaleOf(tb):
 			return compareInts(o, a, b, args), nil
+		case (ta.IsString() || ta.IsBinary()) && isConst(b):
+			return compareConstBytes(o, a, b.(*Const).Value.B, args[0]), nil
 		}
-		if (ta.IsString() || ta.IsBinary()) && isConst(b) {
-			return compareConstBytes(o, a, b.(*Const).Value, args[0]), nil
+		f, x, y := compareAs(ta, tb), args[0], args[1]
+		if b != call.Args[1] {
+			v := b.(*Const).Value
+			y = func(*Ctx, row.Row) row.Datum { return v }
 		}
-		f := compareAs(ta, tb)
-		return strict2(args[0], args[1], func(_ *Ctx, x, y row.Datum) row.Datum { return o.holds(f(x, y)) }), nil
+		return func(c *Ctx, r row.Row) row.Datum {
+			d := x(c, r)
+			if d.Null {
+				return d
+			}
+			e := y(c, r)
+			if e.Null {
+				return e
+			}
+			return o.holds(f(d, e))
+		}, nil
 	}
+}
+
+// plainInt reports whether values of t compare as the integers that they are stored as, given one scale.
+func plainInt(t types.Type) bool { return t.Phys() == types.PhysInt }
+
+func scaleOf(t types.Type) int {
+	if t.Kind == types.Decimal {
+		return t.Scale
+	}
+	return 0
+}
+
+// alignConst brings a constant to the scale of the DECIMAL or integer that it is compared with, where that
+// loses nothing: the two then compare as integers.
+func alignConst(t types.Type, e Expr) Expr {
+	if !isConst(e) || !t.IsNumeric() || t.Phys() != types.PhysInt {
+		return e
+	}
+	k := e.(*Const)
+	if !k.T.IsNumeric() || k.T.IsApprox() || scaleOf(k.T) > scaleOf(t) {
+		return e
+	}
+	v, ok := decimal.Rescale(unscaled(k.T.Phys() == types.PhysWide, k.Value), scaleOf(k.T), scaleOf(t), 18)
+	if !ok {
+		return e
+	}
+	return &Const{Value: v.Datum(18), T: types.DecimalOf(18, scaleOf(t))}
 }
 
 func isConst(e Expr) bool {
@@ -98,11 +139,12 @@ func isConst(e Expr) bool {
 	return ok && !k.Value.Null
 }
 
-// compareInts reads columns without a closure in between: most conditions are a column against a constant
-// or against another column.
+// compareInts reads columns and constants without a closure in between: most conditions are a column against
+// one of them.
 func compareInts(o outcomes, a, b Expr, args []Fn) Fn {
 	ca, okA := a.(*Column)
 	cb, okB := b.(*Column)
+	x, y := args[0], args[1]
 	switch {
 	case okA && isConst(b):
 		i, v := ca.Index, b.(*Const).Value.I
@@ -111,6 +153,15 @@ func compareInts(o outcomes, a, b Expr, args []Fn) Fn {
 				return row.NullDatum
 			}
 			return o.holds(cmp.Compare(r.Int64(i), v))
+		}
+	case isConst(b):
+		v := b.(*Const).Value.I
+		return func(c *Ctx, r row.Row) row.Datum {
+			d := x(c, r)
+			if d.Null {
+				return d
+			}
+			return o.holds(cmp.Compare(d.I, v))
 		}
 	case okA && okB:
 		i, j := ca.Index, cb.Index
@@ -121,7 +172,6 @@ func compareInts(o outcomes, a, b Expr, args []Fn) Fn {
 			return o.holds(cmp.Compare(r.Int64(i), r.Int64(j)))
 		}
 	}
-	x, y := args[0], args[1]
 	return func(c *Ctx, r row.Row) row.Datum {
 		d := x(c, r)
 		if d.Null {
@@ -135,11 +185,26 @@ func compareInts(o outcomes, a, b Expr, args []Fn) Fn {
 	}
 }
 
-func compareConstBytes(o outcomes, a Expr, v row.Datum, arg Fn) Fn {
-	b := v.B
+func compareConstBytes(o outcomes, a Expr, b []byte, arg Fn) Fn {
 	col, ok := a.(*Column)
-	if !ok {
-		return strict1(arg, func(_ *Ctx, x row.Datum) row.Datum { return o.holds(bytes.Compare(x.B, b)) })
+	switch {
+	case !ok && (o == isEqual || o == isLess|isGreater):
+		equal := o == isEqual
+		return func(c *Ctx, r row.Row) row.Datum {
+			d := arg(c, r)
+			if d.Null {
+				return d
+			}
+			return row.Bool((string(d.B) == string(b)) == equal)
+		}
+	case !ok:
+		return func(c *Ctx, r row.Row) row.Datum {
+			d := arg(c, r)
+			if d.Null {
+				return d
+			}
+			return o.holds(bytes.Compare(d.B, b))
+		}
 	}
 	i := col.Index
 	if o == isEqual {

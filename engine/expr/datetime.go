@@ -121,10 +121,10 @@ func buildExtract(call *Call, args []Fn) (Fn, error) {
 			return row.Int(u.part(days, nanos))
 		}), nil
 	}
-	read := moment(of)
+	read, part := moment(of), u.partOf()
 	return strict1(args[1], func(c *Ctx, d row.Datum) row.Datum {
 		days, nanos := read(c, d)
-		return row.Int(u.part(days, nanos))
+		return row.Int(part(days, nanos))
 	}), nil
 }
 

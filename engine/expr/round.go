@@ -55,13 +55,31 @@ func buildRound(up bool) builder {
 
 func roundDecimals(call *Call, args []Fn, up bool) Fn {
 	from := call.Args[0].Type()
-	load, p, s := loadDecimal(from), call.T.Precision, call.T.Scale
+	wide, p, s := from.Phys() == types.PhysWide, call.T.Precision, call.T.Scale
+	overflows := func(a row.Datum, n int64) error {
+		return fmt.Errorf("%s overflow: %s(%s, %d)", call.T.Nullable(), call.Fn.Name, text.Append(nil, from, a, nil), n)
+	}
+	if d, ok := constant(call.Args[1]); up && ok && !d.Null && d.I >= 0 {
+		// The result's scale is the number of digits asked for, or the argument's, so that one step does it.
+		x := args[0]
+		return func(c *Ctx, r row.Row) row.Datum {
+			a := x(c, r)
+			if a.Null {
+				return a
+			}
+			v, ok := decimal.Rescale(unscaled(wide, a), from.Scale, s, p)
+			if !ok {
+				return c.fail(overflows(a, d.I))
+			}
+			return v.Datum(p)
+		}
+	}
 	return strict2(args[0], args[1], func(c *Ctx, a, n row.Datum) row.Datum {
-		v := roundUnscaled(load(a), int64(from.Scale)-min(n.I, int64(from.Scale)), up)
+		v := roundUnscaled(unscaled(wide, a), int64(from.Scale)-min(n.I, int64(from.Scale)), up)
 		// The digits that go are zeros by now.
 		v, ok := decimal.Rescale(v, from.Scale, s, p)
 		if !ok {
-			return c.fail(fmt.Errorf("%s overflow: %s(%s, %d)", call.T.Nullable(), call.Fn.Name, text.Append(nil, from, a, nil), n.I))
+			return c.fail(overflows(a, n.I))
 		}
 		return v.Datum(p)
 	})

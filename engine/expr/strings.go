@@ -389,22 +389,34 @@ func bindTrim(args []Expr) ([]Expr, types.Type, error) {
 func buildTrim(call *Call, args []Fn) (Fn, error) {
 	mode, _ := constString(call.Args[0])
 	start, end := mode != "TRAILING", mode != "LEADING"
+	if isConst(call.Args[1]) {
+		chars := call.Args[1].(*Const).Value.B
+		return strict1(args[2], func(_ *Ctx, s row.Datum) row.Datum { return trim(s, chars, start, end) }), nil
+	}
 	return strict2(args[2], args[1], func(_ *Ctx, s, chars row.Datum) row.Datum { return trim(s, chars.B, start, end) }), nil
 }
 
 func evalTrim(start, end bool) builder {
 	blank := []byte{' '}
-	return evalN(func(_ *Ctx, args []row.Datum) row.Datum {
-		chars := blank
-		if len(args) == 2 {
-			chars = args[1].B
+	return func(_ *Call, args []Fn) (Fn, error) {
+		if len(args) == 1 {
+			return strict1(args[0], func(_ *Ctx, s row.Datum) row.Datum { return trim(s, blank, start, end) }), nil
 		}
-		return trim(args[0], chars, start, end)
-	})
+		return strict2(args[0], args[1], func(_ *Ctx, s, chars row.Datum) row.Datum { return trim(s, chars.B, start, end) }), nil
+	}
 }
 
 func trim(s row.Datum, chars []byte, start, end bool) row.Datum {
 	b := s.B
+	if len(chars) == 1 {
+		for start && len(b) > 0 && b[0] == chars[0] {
+			b = b[1:]
+		}
+		for end && len(b) > 0 && b[len(b)-1] == chars[0] {
+			b = b[:len(b)-1]
+		}
+		return row.Datum{B: b}
+	}
 	for start && len(b) > 0 {
 		_, n := utf8.DecodeRune(b)
 		if !bytes.Contains(chars, b[:n]) {

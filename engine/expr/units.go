@@ -174,6 +174,21 @@ func (u unit) part(days, nanos int64) int64 {
 	}
 }
 
+// partOf is part with the choice of the unit made once.
+func (u unit) partOf() func(days, nanos int64) int64 {
+	switch u {
+	case unitYear:
+		return func(days, _ int64) int64 { y, _, _ := text.Civil(days); return int64(y) }
+	case unitMonth:
+		return func(days, _ int64) int64 { _, m, _ := text.Civil(days); return int64(m) }
+	case unitDay:
+		return func(days, _ int64) int64 { _, _, d := text.Civil(days); return int64(d) }
+	case unitHour:
+		return func(_, nanos int64) int64 { return nanos / (3600 * text.NanosPerSecond) }
+	}
+	return u.part
+}
+
 // ordinal counts centuries and millennia from 1; there is no zeroth, and year 0 (1 BC) belongs to the −1st.
 func ordinal(year, n int64) int64 {
 	if year > 0 {
