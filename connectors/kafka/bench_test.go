@@ -3,6 +3,7 @@ package kafka
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -72,6 +73,24 @@ func BenchmarkSourceRealBroker(b *testing.B) {
 	}
 }
 
+// benchTopic creates a topic of four partitions for the time of a benchmark.
+func benchTopic(b *testing.B, addr, name string) string {
+	adm, err := dial(&settings{seeds: []string{addr}, clientID: "bench", dialTimeout: time.Second, connIdle: time.Minute, requestTimeout: 10 * time.Second})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := adm.adm.CreateTopic(b.Context(), 4, 1, nil, name); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if _, err := adm.adm.DeleteTopic(context.Background(), name); err != nil {
+			b.Error(err)
+		}
+		adm.close()
+	})
+	return name
+}
+
 // BenchmarkSinkRealBroker writes 2M records of 200 bytes with two writers: KAFKA_BROKERS_FOR_TESTS=host:port.
 func BenchmarkSinkRealBroker(b *testing.B) {
 	addr := os.Getenv("KAFKA_BROKERS_FOR_TESTS")
@@ -79,16 +98,7 @@ func BenchmarkSinkRealBroker(b *testing.B) {
 		b.Skip("needs KAFKA_BROKERS_FOR_TESTS")
 	}
 	const records, perBatch, batchesPerEpoch = 2_000_000, 1000, 20
-	adm, err := dial(&settings{seeds: []string{addr}, clientID: "bench", dialTimeout: time.Second, connIdle: time.Minute, requestTimeout: 10 * time.Second})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer adm.close()
-	topic := "kc_bench_sink"
-	if _, err := adm.adm.CreateTopic(b.Context(), 4, 1, nil, topic); err != nil {
-		b.Fatal(err)
-	}
-	defer adm.adm.DeleteTopic(context.Background(), topic)
+	topic := benchTopic(b, addr, "kc_bench_sink")
 	tb := table(addr, "topic", topic, "format", "cdc")
 	batch := batchOf()
 	for i := range perBatch {
@@ -128,4 +138,41 @@ func BenchmarkSinkRealBroker(b *testing.B) {
 		b.ReportMetric(records/time.Since(start).Seconds(), "records/s")
 		s.Close()
 	}
+}
+
+// BenchmarkRoundTripRealBroker times a record from Write to Read: KAFKA_BROKERS_FOR_TESTS=host:port.
+func BenchmarkRoundTripRealBroker(b *testing.B) {
+	addr := os.Getenv("KAFKA_BROKERS_FOR_TESTS")
+	if addr == "" {
+		b.Skip("needs KAFKA_BROKERS_FOR_TESTS")
+	}
+	tb := table(addr, "topic", benchTopic(b, addr, "kc_bench_trip"))
+	s, _ := openWriter(b, tb, spi.AppendOnly, 1)
+	tb.Options["scan.startup.mode"] = "latest-offset"
+	src, _ := open(b, tb, nil)
+	var took []time.Duration
+	var batch changelog.Batch
+	for b.Loop() {
+		start := time.Now()
+		if err := s.Writer(0).Write(b.Context(), batchOf(change{changelog.Insert, 1, "x"})); err != nil {
+			b.Fatal(err)
+		}
+		barrier(b, s.Writer(0), 1)
+		for {
+			batch.Reset()
+			n, err := src.Reader(0).Read(&batch, 10)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if n > 0 {
+				break
+			}
+			<-src.Reader(0).Ready()
+		}
+		took = append(took, time.Since(start))
+		time.Sleep(2 * time.Millisecond)
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"github.com/sluicesql/sluice/connectors/spi"
 )
@@ -80,7 +81,7 @@ func (s *sink) findTopic(ctx context.Context, warn func(string)) (*topicMeta, er
 		return nil, s.c.noTopic(ctx, s.cfg.topic, true)
 	}
 	// The broker creates it in the background; it is there when it has partitions.
-	for ctx.Err() == nil {
+	for start := time.Now(); ctx.Err() == nil && time.Since(start) < openPatience; {
 		if m, err = s.c.metadata(ctx, names, true); err != nil {
 			return nil, err
 		}
