@@ -23,9 +23,11 @@ type Summary struct {
 	RecordsSkipped   int64   `json:"records_skipped"`
 	RecordsPerSecond float64 `json:"records_per_second"`
 	ChangesOut       int64   `json:"changes_out"`
-	StateRows        int64   `json:"state_rows"`
-	StateBytes       int64   `json:"state_bytes"`
-	PeakStateBytes   int64   `json:"peak_state_bytes"`
+	// UnknownDeletes are deletes of keys that were not there, which changed nothing.
+	UnknownDeletes int64 `json:"unknown_deletes"`
+	StateRows      int64 `json:"state_rows"`
+	StateBytes     int64 `json:"state_bytes"`
+	PeakStateBytes int64 `json:"peak_state_bytes"`
 	// PeakRSSBytes is the process's largest resident memory; 0 where the system does not tell.
 	PeakRSSBytes int64  `json:"peak_rss_bytes"`
 	Epochs       uint64 `json:"epochs"`
@@ -48,6 +50,7 @@ func (s *Summary) Add(j runtime.Stats) {
 	s.BytesIn += in.Bytes
 	s.RecordsSkipped += in.Skipped
 	s.ChangesOut += j.RowsOut
+	s.UnknownDeletes += j.UnknownDeletes
 	if j.PeakStateBytes >= s.PeakStateBytes {
 		s.StateRows, s.StateBytes, s.PeakStateBytes = j.StateRows, j.StateBytes, j.PeakStateBytes
 	}
