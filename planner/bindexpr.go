@@ -160,7 +160,7 @@ func placeArg(err error, pos ast.Pos, args []ast.Expr) error {
 	if u, ok := errors.AsType[*expr.UnknownFunctionError](err); ok {
 		e := errAt(pos, "unknown function %q", u.Name)
 		if u.Near != "" {
-			hint(e, "did you mean %q?", u.Near)
+			e = hint(e, "did you mean %q?", u.Near)
 		}
 		return e
 	}

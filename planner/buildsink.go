@@ -172,9 +172,9 @@ func (s *stream) distWithin(cols []int) bool {
 }
 
 // pairKey is a unique key of the sink's input: the sink's own where the query is known to respect it.
-func (n *Sink) pairKey(s *stream) []int {
-	if len(n.Spec.Key) > 0 && s.facts.isKey(pick(s.ids, n.Spec.Key)) {
-		return n.Spec.Key
+func (s *Sink) pairKey(in *stream) []int {
+	if len(s.Spec.Key) > 0 && in.facts.isKey(pick(in.ids, s.Spec.Key)) {
+		return s.Spec.Key
 	}
-	return s.bestKey()
+	return in.bestKey()
 }

@@ -115,12 +115,13 @@ func (c *catalog) unknown(n ast.Name, what string, candidates []string) error {
 
 // free checks that a name can be given to something new.
 func (c *catalog) free(name string, pos ast.Pos) error {
-	kind := ""
-	if c.tables[name] != nil {
+	var kind string
+	switch {
+	case c.tables[name] != nil:
 		kind = "table"
-	} else if c.views[name] != nil {
+	case c.views[name] != nil:
 		kind = "view"
-	} else {
+	default:
 		return nil
 	}
 	return hint(errAt(pos, "the %s %q exists already", kind, name), "drop it first, or write IF NOT EXISTS to keep the old one")

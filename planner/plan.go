@@ -175,11 +175,11 @@ const InnerJoin JoinKind = iota
 type Layout uint8
 
 const (
-	// LayoutOne: the join key holds a unique key: at most one row per join key.
+	// LayoutOne says that the join key holds a unique key: at most one row per join key.
 	LayoutOne Layout = iota
-	// LayoutUnique: the side has a unique key: rows by join key and unique key.
+	// LayoutUnique says that the side has a unique key: rows by join key and unique key.
 	LayoutUnique
-	// LayoutBag: no unique key: rows by join key, each with its number.
+	// LayoutBag says that no unique key is known: rows by join key, each with its number.
 	LayoutBag
 )
 

@@ -116,7 +116,7 @@ func (s *scope) single(m []scopeColumn, id ast.Ident) (scopeColumn, error) {
 		}
 		e := errAt(id.Pos, "the column %q is ambiguous: it is in %s", id.Name, strings.Join(where, " and in "))
 		if m[0].table != "" {
-			hint(e, "write %s.%s", m[0].table, id.Name)
+			e = hint(e, "write %s.%s", m[0].table, id.Name)
 		}
 		return scopeColumn{}, e
 	}

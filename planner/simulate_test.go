@@ -323,10 +323,10 @@ next:
 	return out
 }
 
-func (c *columnTable) types(ids []int) []types.Type {
+func (t *columnTable) types(ids []int) []types.Type {
 	ts := make([]types.Type, len(ids))
 	for i, id := range ids {
-		ts[i] = c.list[id].typ
+		ts[i] = t.list[id].typ
 	}
 	return ts
 }
