@@ -90,5 +90,5 @@ func runBlock(t *testing.T, root string, b block) outcome {
 	if strings.Contains(b.text, "go run ") {
 		cmd.Dir, cmd.Env = root, os.Environ()
 	}
-	return runToEnd(t, ctx, cmd)
+	return runToEnd(ctx, t, cmd)
 }

@@ -13,8 +13,12 @@ import (
 	"time"
 )
 
-// The tests of this package run the binary as people do. It is built once.
-var binary string
+// The tests of this package run the binary as people do. It is built once, with the race detector when the
+// tests have it.
+var (
+	binary     string
+	buildFlags []string
+)
 
 func TestMain(m *testing.M) { os.Exit(buildAndRun(m)) }
 
@@ -26,7 +30,7 @@ func buildAndRun(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary = filepath.Join(dir, "sluice")
-	build := exec.Command("go", "build", "-o", binary, ".")
+	build := exec.Command("go", append(append([]string{"build"}, buildFlags...), "-o", binary, ".")...)
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
 		return 1
@@ -80,10 +84,10 @@ func sluice(t testing.TB, dir, stdin string, args ...string) outcome {
 	defer cancel()
 	cmd := command(ctx, dir, args...)
 	cmd.Stdin = strings.NewReader(stdin)
-	return runToEnd(t, ctx, cmd)
+	return runToEnd(ctx, t, cmd)
 }
 
-func runToEnd(t testing.TB, ctx context.Context, cmd *exec.Cmd) outcome {
+func runToEnd(ctx context.Context, t testing.TB, cmd *exec.Cmd) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

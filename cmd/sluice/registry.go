@@ -8,7 +8,7 @@ import (
 	"github.com/sluicesql/sluice/connectors/format/debezium"
 	jsonformat "github.com/sluicesql/sluice/connectors/format/json"
 	"github.com/sluicesql/sluice/connectors/kafka"
-	"github.com/sluicesql/sluice/connectors/print"
+	printer "github.com/sluicesql/sluice/connectors/print"
 	"github.com/sluicesql/sluice/connectors/spi"
 )
 
@@ -19,7 +19,7 @@ func newRegistry(stdout, stderr io.Writer) *spi.Registry {
 	blackhole.Register(r)
 	datagen.Register(r)
 	kafka.Register(r)
-	print.Register(r, stdout, stderr)
+	printer.Register(r, stdout, stderr)
 	debezium.Register(r)
 	jsonformat.Register(r)
 	return r

@@ -205,7 +205,7 @@ func (e *expander) fallback(s string, depth int) (string, int, *ast.Error) {
 
 // nameOf is the longest name at the start of s.
 func nameOf(s string) string {
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		c := s[i]
 		if c != '_' && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && (i == 0 || c < '0' || c > '9') {
 			return s[:i]
