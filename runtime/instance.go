@@ -6,6 +6,7 @@ import (
 	"github.com/sluicesql/sluice/engine/expr"
 	"github.com/sluicesql/sluice/engine/keyenc"
 	"github.com/sluicesql/sluice/engine/op"
+	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/state"
 	"github.com/sluicesql/sluice/planner"
 )
@@ -168,10 +169,14 @@ func (b *builder) join(in *instance, n *planner.Join, out op.Output) error {
 	if err != nil {
 		return err
 	}
-	side := func(port int, s planner.JoinSide, in2 planner.Node) op.JoinSide {
-		ts := in2.Out().Types()
+	side := func(port int, s planner.JoinSide, input planner.Node) op.JoinSide {
+		ts := input.Out().Types()
 		bag := s.Layout == planner.LayoutBag
-		j := op.JoinSide{Table: b.table(in, n, port, bag), Key: keyenc.Columns(ts, s.Key), Bag: bag, Upsert: s.Upsert}
+		j := op.JoinSide{
+			Table: b.table(in, n, port, bag), Key: keyenc.Columns(ts, s.Key), Bag: bag, Upsert: s.Upsert,
+			Name:     fmt.Sprintf("the %s input of join #%d, %s,", [...]string{"left", "right"}[port], n.ID, tablesOf(input)),
+			Describe: func(r row.Row) string { return describe(r, input.Out().Columns, b.job.cfg.TimeZone) },
+		}
 		if s.Layout == planner.LayoutUnique {
 			j.Sub = keyenc.Columns(ts, s.Unique)
 		}

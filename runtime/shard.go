@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"context"
-	"fmt"
 	"sync/atomic"
 
 	"github.com/sluicesql/sluice/engine/state"
@@ -75,7 +74,7 @@ func (t *shardTask) reopen(ctx context.Context) (final bool, err error) {
 
 func (t *shardTask) process(m message) error {
 	if err := t.inst.entry[m.edge.entry].Push(m.batch); err != nil {
-		return t.blame(err)
+		return err
 	}
 	m.edge.done(m.batch)
 	if s := t.inst.shard; s != nil {
@@ -100,7 +99,7 @@ func (t *shardTask) settle() {
 func (t *shardTask) atBarrier(ctx context.Context, b *barrier) error {
 	for _, o := range t.inst.barrier {
 		if err := o.Barrier(); err != nil {
-			return t.blame(err)
+			return err
 		}
 	}
 	for _, e := range t.inst.out {
@@ -135,10 +134,6 @@ func (t *shardTask) atBarrier(ctx context.Context, b *barrier) error {
 	t.inst.setTime(b.nextTime)
 	t.job.control.passed(b.epoch, t, frozen)
 	return nil
-}
-
-func (t *shardTask) blame(err error) error {
-	return fmt.Errorf("%w (stage %d, shard %d)", err, t.inst.frag.id, t.inst.index)
 }
 
 // setContext makes the incoming edges end with the job.

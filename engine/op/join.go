@@ -3,6 +3,7 @@ package op
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/sluicesql/sluice/engine/changelog"
 	"github.com/sluicesql/sluice/engine/keyenc"
@@ -19,6 +20,9 @@ type JoinSide struct {
 	Bag      bool
 	// Upsert says that the input is an upsert stream by Key and Sub, which the state turns into changes.
 	Upsert bool
+	// Name and Describe tell of the input and of its rows in errors.
+	Name     string
+	Describe func(row.Row) string
 
 	keys keyBatch
 	sub  []byte
@@ -210,24 +214,32 @@ func (j *Join) spill() {
 	}
 }
 
-// Barrier implements Operator: it checks that no row was taken away that was not there.
+// Barrier implements Operator: it checks that no row was taken away that was not there, and that no unique key
+// has two rows.
 func (j *Join) Barrier() error {
 	for i := range j.sides {
-		if n := j.sides[i].Table.Negatives(); n > 0 {
-			return &NegativeError{Side: i, Count: n, Table: j.sides[i].Table}
+		s := &j.sides[i]
+		if s.Table.Negatives() > 0 || s.Table.Conflicts() > 0 {
+			return s.broken()
 		}
 	}
 	return nil
 }
 
-// NegativeError says that an input took rows away that it had never given.
-type NegativeError struct {
-	Side  int // 0 left, 1 right
-	Count int
-	Table *state.Table
-}
-
-// Error implements error.
-func (e *NegativeError) Error() string {
-	return fmt.Sprintf("the %s input of a join took away %d rows that it had not given before: its events are not a complete changelog", [...]string{"left", "right"}[e.Side], e.Count)
+// broken names rows that show that the side's input is not a changelog.
+func (s *JoinSide) broken() error {
+	var rows []string
+	const few = 3
+	for _, at := range s.Table.Offenders(few) {
+		text := s.Describe(s.Table.Value(at))
+		if w := s.Table.Weight(at); w < -1 || w > 1 {
+			text = fmt.Sprintf("%s ×%d", text, max(w, -w))
+		}
+		rows = append(rows, text)
+	}
+	what := "holds several rows of one unique key"
+	if s.Table.Negatives() > 0 {
+		what = "took away rows that it had not given before"
+	}
+	return fmt.Errorf("%s %s: %s; its events are not the complete changelog that 'table.exec.source.cdc-events-duplicate' = 'false' or a table without PRIMARY KEY takes them for", s.Name, what, strings.Join(rows, "; "))
 }

@@ -1,0 +1,45 @@
+package runtime
+
+import (
+	"strings"
+	"time"
+
+	"github.com/sluicesql/sluice/engine/row"
+	"github.com/sluicesql/sluice/engine/text"
+	"github.com/sluicesql/sluice/planner"
+)
+
+// describe writes a row for an error: (id: 1, name: Egor).
+func describe(r row.Row, cols []planner.Column, zone *time.Location) string {
+	b := []byte("(")
+	for i, c := range cols {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = append(b, c.Name...)
+		b = append(b, ": "...)
+		b = text.Append(b, c.Type, r.Get(i, c.Type.Phys()), zone)
+	}
+	return string(append(b, ')'))
+}
+
+// tablesOf names the tables that a node reads.
+func tablesOf(n planner.Node) string {
+	var names []string
+	seen := map[planner.Node]bool{}
+	var walk func(planner.Node)
+	walk = func(n planner.Node) {
+		if seen[n] {
+			return
+		}
+		seen[n] = true
+		if s, ok := n.(*planner.Scan); ok {
+			names = append(names, s.Table)
+		}
+		for _, in := range n.Inputs() {
+			walk(in)
+		}
+	}
+	walk(n)
+	return "table " + strings.Join(names, " and ")
+}
