@@ -194,7 +194,7 @@ func (b *binder) aliased(r rel, fields []field, alias ast.TableAlias) (*scope, e
 
 func renameFields(fields []field, names []ast.Ident, what string) error {
 	if len(names) != len(fields) {
-		return errAt(names[0].Pos, "%s has %d columns, but %d names are given", what, len(fields), len(names))
+		return errAt(names[0].Pos, "%s has %s, but the list names %d", what, count(len(fields), "column"), len(names))
 	}
 	for i, n := range names {
 		for _, m := range names[:i] {

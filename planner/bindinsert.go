@@ -70,7 +70,7 @@ func (jb *jobBuilder) insert(st *ast.Insert) error {
 		return err
 	}
 	if len(target) != len(q.fields) {
-		return hint(errAt(st.Query.Pos, "the query has %d columns, but %s takes %d", len(q.fields), t.Name, len(target)),
+		return hint(errAt(st.Query.Pos, "the query has %s, but %s takes %d", count(len(q.fields), "column"), t.Name, len(target)),
 			"query: %s; %s: %s", b.schemaOf(q.fields), t.Name, info.schema(target))
 	}
 	x := &relExtend{in: q.rel}

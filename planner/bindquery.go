@@ -87,11 +87,14 @@ func (b *binder) body(q ast.QueryBody) (*boundQuery, error) {
 		r, fields, err := b.relation(&ast.NamedTable{Pos: q.Pos, Name: q.Name})
 		return &boundQuery{r, fields}, err
 	case *ast.SetOp:
-		op := string(q.Kind)
+		op, remedy := string(q.Kind), ""
 		if q.All {
 			op += " ALL"
 		}
-		return nil, notAvailable(q.Pos, op, "write one INSERT for each part")
+		if q.All && q.Kind == ast.Union {
+			remedy = "write one INSERT for each part"
+		}
+		return nil, notAvailable(q.Pos, op, remedy)
 	}
 	panic("planner: unknown query body")
 }

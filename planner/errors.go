@@ -36,6 +36,14 @@ func near(e *ast.Error, word string, candidates []string, what string) *ast.Erro
 	return e
 }
 
+// count writes a number of things.
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
 // notAvailable refuses what the parser reads and nothing executes yet.
 func notAvailable(pos ast.Pos, what, remedy string) *ast.Error {
 	return &ast.Error{Pos: pos, Msg: what + " is not available in this version", Hint: remedy}

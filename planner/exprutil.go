@@ -52,7 +52,7 @@ func widens(from, to types.Type) bool {
 }
 
 // sameForm reports whether equal values of the two types have equal encodings as keys, and unequal ones
-// unequal.
+// unequal. It is the condition for a join key, and for two columns to stand for each other.
 func sameForm(a, b types.Type) bool {
 	switch {
 	case a.IsInteger() && b.IsInteger(), a.IsApprox() && b.IsApprox():
@@ -71,8 +71,9 @@ func sameForm(a, b types.Type) bool {
 		return a.Phys() == b.Phys()
 	case types.Time:
 		return true
-	case types.Map:
-		// Equal maps may hold their entries in different orders.
+	case types.Array, types.Map, types.Row:
+		// Inside, a NULL is equal to nothing, zeros have signs, and a map's entries have an order: bytes don't
+		// tell whether two values are equal.
 		return false
 	}
 	return a.SameIgnoringNull(b)

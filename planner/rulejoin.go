@@ -61,10 +61,15 @@ func noEquality(cur rel, in joinInput, conds []expr.Expr) error {
 	for _, c := range conds {
 		a, b, ok := equality(c)
 		l, r := cur.out(), in.rel.out()
-		if ok && (within(a, l) && within(b, r) || within(b, l) && within(a, r)) {
-			return hint(errAt(in.pos, "%s cannot be made by the equality %s, since %s and %s have no exact common type", in.kind, c, a.Type().Nullable(), b.Type().Nullable()),
-				"CAST one side to the type of the other")
+		if !ok || !(within(a, l) && within(b, r) || within(b, l) && within(a, r)) {
+			continue
 		}
+		if k := a.Type().Kind; k == types.Array || k == types.Map || k == types.Row {
+			return hint(errAt(in.pos, "%s cannot be made by the equality %s: values of %s cannot be a join key", in.kind, c, a.Type().Nullable()),
+				"join by their parts")
+		}
+		return hint(errAt(in.pos, "%s cannot be made by the equality %s, since %s and %s have no exact common type", in.kind, c, a.Type().Nullable(), b.Type().Nullable()),
+			"CAST one side to the type of the other")
 	}
 	return hint(errAt(in.pos, "%s has no equality between its two sides, so that every row would meet every other", in.kind),
 		"add a condition such as a.id = b.a_id to ON or WHERE, or write CROSS JOIN to ask for all pairs")
