@@ -61,7 +61,8 @@ func noEquality(cur rel, in joinInput, conds []expr.Expr) error {
 	for _, c := range conds {
 		a, b, ok := equality(c)
 		l, r := cur.out(), in.rel.out()
-		if !ok || !(within(a, l) && within(b, r) || within(b, l) && within(a, r)) {
+		meets := ok && (within(a, l) && within(b, r) || within(b, l) && within(a, r))
+		if !meets {
 			continue
 		}
 		if k := a.Type().Kind; k == types.Array || k == types.Map || k == types.Row {
