@@ -36,9 +36,9 @@ SELECT users.id AS user_id, firstname, lastname, domain_name
 FROM users
 JOIN domains ON users.id = domains.user_id;
 
--- The changes, a line each. An epoch holds a few events only, so that the changes of these few records are
--- seen one after another: changes that undo each other within an epoch would not show.
-SET 'sluice.epoch.max-rows' = '8';
+-- The changes, a line each. Epochs are as small as can be here, so that one sees them come: all these records
+-- would fit into one epoch, which shows only what is different after it.
+SET 'sluice.epoch.max-rows' = '1';
 SELECT * FROM user_domains;
 
 -- The rows that are left at the end.
