@@ -50,30 +50,30 @@ func arithFunctions() []*Function {
 			Name: "+", Category: Arithmetic, Signature: "numeric1 + numeric2, temporal + interval, + numeric",
 			Help:     "The sum; an overflow is an error.",
 			Examples: []Example{ex("3", 1, 2), ex("3.75", 1, dec("2.75", 3, 2)), ex("1.5", 1, 0.5), ex("NULL", 1, nil), ex("error: BIGINT overflow", int64(math.MaxInt64), 1), ex("2024-03-01", date("2024-02-29"), days("1 00:00:00"))},
-			bind:     bindPlus, build: buildArith, show: showInfix,
+			bind:     bindPlus, ints: checkedInts, build: buildArith, show: showInfix,
 		},
 		{
 			Name: "-", Category: Arithmetic, Signature: "numeric1 - numeric2, temporal - interval, - numeric",
 			Help:     "The difference, or the negation; an overflow is an error.",
 			Examples: []Example{ex("-1", 1, 2), ex("-1.25", dec("1.50", 3, 2), dec("2.75", 3, 2)), ex("-7", 7), ex("2024-02-29", date("2024-03-31"), months("0-1"))},
-			bind:     bindMinus, build: buildArith, show: showInfix,
+			bind:     bindMinus, ints: checkedInts, build: buildArith, show: showInfix,
 		},
 		{
 			Name: "*", Category: Arithmetic, Signature: "numeric1 * numeric2, interval * numeric", Help: "The product; an overflow is an error.",
 			Examples: []Example{ex("6", 2, 3), ex("4.1250", dec("1.50", 3, 2), dec("2.75", 3, 2)), ex("+2 00:00:00.000", days("1 00:00:00"), 2), ex("error: INT overflow", math.MaxInt32, 2)},
-			bind:     bindTimes, build: buildArith, show: showInfix,
+			bind:     bindTimes, ints: checkedInts, build: buildArith, show: showInfix,
 		},
 		{
 			Name: "/", Category: Arithmetic, Signature: "numeric1 / numeric2",
 			Help:     "The quotient: of integers truncated towards zero, of decimals rounded HALF_UP; division by zero is an error.",
 			Examples: []Example{ex("-3", -7, 2), ex("0.333333", dec("1", 1, 0), dec("3", 1, 0)), ex("3.5", 7, 2.0), ex("error: division by zero", 1, 0)},
-			bind:     bindArith(opDiv), build: buildArith, show: showInfix,
+			bind:     bindArith(opDiv), ints: checkedInts, build: buildArith, show: showInfix,
 		},
 		{
 			Name: "%", Aliases: []string{"MOD"}, Category: Arithmetic, Signature: "numeric1 % numeric2, MOD(numeric1, numeric2)",
 			Help:     "The rest of the division truncated towards zero, with the sign of numeric1; of exact numbers only.",
 			Examples: []Example{ex("-1", -7, 2), ex("1", 7, -2), ex("0.5", dec("2.5", 2, 1), 1), ex("error: division by zero", 1, 0)},
-			bind:     bindArith(opMod), build: buildArith, show: showInfix,
+			bind:     bindArith(opMod), ints: checkedInts, build: buildArith, show: showInfix,
 		},
 	}
 }
@@ -187,44 +187,52 @@ func buildArith(call *Call, args []Fn) (Fn, error) {
 	switch {
 	case a.IsTemporal():
 		return temporalPlus(call, args, op == opSub), nil
-	case a.IsInterval():
-		return checkedInts(call, op, args), nil
 	case call.T.Kind == types.Decimal:
 		return decimals(call, op, args), nil
 	case call.T.IsApprox():
 		return floats(call, op, args), nil
-	case a.IsInteger() && b.IsInteger():
-		return checkedInts(call, op, args), nil
 	}
 	return nil, fmt.Errorf("%s of %s and %s", call.Fn.Name, a, b)
 }
 
-func checkedInts(call *Call, op *arithOp, args []Fn) Fn {
+// checkedInts builds the operators on two integers, or intervals.
+func checkedInts(call *Call) (intFn, error) {
+	if len(call.Args) != 2 || !countable(call.Args[0].Type()) || !countable(call.Args[1].Type()) {
+		return nil, nil
+	}
+	a, b, err := compileInt2(call)
+	if err != nil {
+		return nil, err
+	}
+	op := operatorOf(call.Fn.Name)
 	f, divides := op.ints, op.divides
 	lo, hi := text.IntRange(call.T.Kind)
 	if call.T.Kind == types.IntervalYM {
 		lo, hi = math.MinInt32, math.MaxInt32
 	}
-	a, b := args[0], args[1]
-	return func(c *Ctx, r row.Row) row.Datum {
-		x := a(c, r)
-		if x.Null {
-			return x
+	return func(c *Ctx, r row.Row) (int64, bool) {
+		x, null := a(c, r)
+		if null {
+			return 0, true
 		}
-		y := b(c, r)
-		if y.Null {
-			return y
+		y, null := b(c, r)
+		if null {
+			return 0, true
 		}
-		if divides && y.I == 0 {
-			return c.fail(divisionByZero(call, x))
+		if divides && y == 0 {
+			c.fail(divisionByZero(call, row.Int(x)))
+			return 0, true
 		}
-		v, ok := f(x.I, y.I)
+		v, ok := f(x, y)
 		if !ok || v < lo || v > hi {
-			return c.fail(overflow(call, x, y))
+			c.fail(overflow(call, row.Int(x), row.Int(y)))
+			return 0, true
 		}
-		return row.Datum{I: v}
-	}
+		return v, false
+	}, nil
 }
+
+func countable(t types.Type) bool { return t.IsInteger() || t.IsInterval() }
 
 func floats(call *Call, op *arithOp, args []Fn) Fn {
 	x, y := asFloat(call.Args[0].Type()), asFloat(call.Args[1].Type())

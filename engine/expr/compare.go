@@ -18,13 +18,14 @@ const (
 	isGreater
 )
 
-func (o outcomes) holds(c int) row.Datum { return row.Datum{I: int64(o >> uint(c+1) & 1)} }
+// holds is 1 or 0.
+func (o outcomes) holds(c int) int64 { return int64(o >> uint(c+1) & 1) }
 
 func compareFunctions() []*Function {
 	op := func(name string, o outcomes, help string, examples ...Example) *Function {
 		return &Function{
 			Name: name, Category: Comparison, Signature: "value1 " + name + " value2", Help: help, Examples: examples,
-			bind: bindCompare(o), build: buildCompare(o), show: showInfix,
+			bind: bindCompare(o), ints: compareTyped(o), build: buildCompare(o), show: showInfix,
 		}
 	}
 	ne := op("<>", isLess|isGreater, "TRUE if the values differ; NULL if one is NULL.", ex("TRUE", 1, 2), ex("FALSE", "a", "a"))
@@ -78,31 +79,34 @@ func bindCompare(o outcomes) func(args []Expr) ([]Expr, types.Type, error) {
 	}
 }
 
-func buildCompare(o outcomes) builder {
-	return func(call *Call, args []Fn) (Fn, error) {
+// compareTyped builds comparisons of integers (in their widest sense) and of strings.
+func compareTyped(o outcomes) func(*Call) (intFn, error) {
+	return func(call *Call) (intFn, error) {
 		a, b := call.Args[0], alignConst(call.Args[0].Type(), call.Args[1])
 		ta, tb := a.Type(), b.Type()
 		switch {
 		case plainInt(ta) && plainInt(tb) && scaleOf(ta) == scaleOf(tb):
-			return compareInts(o, a, b, args), nil
-		case (ta.IsString() || ta.IsBinary()) && isConst(b):
-			return compareConstBytes(o, a, b.(*Const).Value.B, args[0]), nil
+			return compareInts(o, a, b)
+		case ta.IsString() || ta.IsBinary():
+			return compareStrings(o, a, b)
 		}
-		f, x, y := compareAs(ta, tb), args[0], args[1]
-		if b != call.Args[1] {
-			v := b.(*Const).Value
-			y = func(*Ctx, row.Row) row.Datum { return v }
-		}
+		return nil, nil
+	}
+}
+
+func buildCompare(o outcomes) builder {
+	return func(call *Call, args []Fn) (Fn, error) {
+		f, x, y := compareAs(call.Args[0].Type(), call.Args[1].Type()), args[0], args[1]
 		return func(c *Ctx, r row.Row) row.Datum {
 			d := x(c, r)
 			if d.Null {
-				return d
+				return row.Datum{Null: true}
 			}
 			e := y(c, r)
 			if e.Null {
-				return e
+				return row.Datum{Null: true}
 			}
-			return o.holds(f(d, e))
+			return row.Datum{I: o.holds(f(d, e))}
 		}, nil
 	}
 }
@@ -141,86 +145,91 @@ func isConst(e Expr) bool {
 
 // compareInts reads columns and constants without a closure in between: most conditions are a column against
 // one of them.
-func compareInts(o outcomes, a, b Expr, args []Fn) Fn {
+func compareInts(o outcomes, a, b Expr) (intFn, error) {
+	x, err := compileInt(a)
+	if err != nil {
+		return nil, err
+	}
 	ca, okA := a.(*Column)
 	cb, okB := b.(*Column)
-	x, y := args[0], args[1]
 	switch {
 	case okA && isConst(b):
 		i, v := ca.Index, b.(*Const).Value.I
-		return func(_ *Ctx, r row.Row) row.Datum {
+		return func(_ *Ctx, r row.Row) (int64, bool) {
 			if r.IsNull(i) {
-				return row.NullDatum
+				return 0, true
 			}
-			return o.holds(cmp.Compare(r.Int64(i), v))
-		}
+			return o.holds(cmp.Compare(r.Int64(i), v)), false
+		}, nil
 	case isConst(b):
 		v := b.(*Const).Value.I
-		return func(c *Ctx, r row.Row) row.Datum {
-			d := x(c, r)
-			if d.Null {
-				return d
+		return func(c *Ctx, r row.Row) (int64, bool) {
+			d, null := x(c, r)
+			if null {
+				return 0, true
 			}
-			return o.holds(cmp.Compare(d.I, v))
-		}
+			return o.holds(cmp.Compare(d, v)), false
+		}, nil
 	case okA && okB:
 		i, j := ca.Index, cb.Index
-		return func(_ *Ctx, r row.Row) row.Datum {
+		return func(_ *Ctx, r row.Row) (int64, bool) {
 			if r.IsNull(i) || r.IsNull(j) {
-				return row.NullDatum
+				return 0, true
 			}
-			return o.holds(cmp.Compare(r.Int64(i), r.Int64(j)))
-		}
+			return o.holds(cmp.Compare(r.Int64(i), r.Int64(j))), false
+		}, nil
 	}
-	return func(c *Ctx, r row.Row) row.Datum {
-		d := x(c, r)
-		if d.Null {
-			return d
+	y, err := compileInt(b)
+	return func(c *Ctx, r row.Row) (int64, bool) {
+		d, null := x(c, r)
+		if null {
+			return 0, true
 		}
-		e := y(c, r)
-		if e.Null {
-			return e
+		e, null := y(c, r)
+		if null {
+			return 0, true
 		}
-		return o.holds(cmp.Compare(d.I, e.I))
-	}
+		return o.holds(cmp.Compare(d, e)), false
+	}, err
 }
 
-func compareConstBytes(o outcomes, a Expr, b []byte, arg Fn) Fn {
-	col, ok := a.(*Column)
-	switch {
-	case !ok && (o == isEqual || o == isLess|isGreater):
-		equal := o == isEqual
-		return func(c *Ctx, r row.Row) row.Datum {
-			d := arg(c, r)
-			if d.Null {
-				return d
-			}
-			return row.Bool((string(d.B) == string(b)) == equal)
-		}
-	case !ok:
-		return func(c *Ctx, r row.Row) row.Datum {
-			d := arg(c, r)
-			if d.Null {
-				return d
-			}
-			return o.holds(bytes.Compare(d.B, b))
-		}
+func compareStrings(o outcomes, a, b Expr) (intFn, error) {
+	x, err := compileBytes(a)
+	if err != nil {
+		return nil, err
 	}
-	i := col.Index
-	if o == isEqual {
-		return func(_ *Ctx, r row.Row) row.Datum {
-			if r.IsNull(i) {
-				return row.NullDatum
+	if isConst(b) {
+		v := b.(*Const).Value.B
+		if o == isEqual || o == isLess|isGreater {
+			want := o == isEqual
+			return func(c *Ctx, r row.Row) (int64, bool) {
+				d, null := x(c, r)
+				if null {
+					return 0, true
+				}
+				return boolInt((string(d) == string(v)) == want), false
+			}, nil
+		}
+		return func(c *Ctx, r row.Row) (int64, bool) {
+			d, null := x(c, r)
+			if null {
+				return 0, true
 			}
-			return row.Bool(string(r.Bytes(i)) == string(b))
-		}
+			return o.holds(bytes.Compare(d, v)), false
+		}, nil
 	}
-	return func(_ *Ctx, r row.Row) row.Datum {
-		if r.IsNull(i) {
-			return row.NullDatum
+	y, err := compileBytes(b)
+	return func(c *Ctx, r row.Row) (int64, bool) {
+		d, null := x(c, r)
+		if null {
+			return 0, true
 		}
-		return o.holds(bytes.Compare(r.Bytes(i), b))
-	}
+		e, null := y(c, r)
+		if null {
+			return 0, true
+		}
+		return o.holds(bytes.Compare(d, e)), false
+	}, err
 }
 
 func bindDistinct(args []Expr) ([]Expr, types.Type, error) {

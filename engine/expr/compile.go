@@ -20,6 +20,9 @@ func Compile(e Expr) (Fn, error) {
 		v := e.Value
 		return func(*Ctx, row.Row) row.Datum { return v }, nil
 	case *Call:
+		if f, err := compileTyped(e); f != nil || err != nil {
+			return f, err
+		}
 		args := make([]Fn, len(e.Args))
 		for i, a := range e.Args {
 			f, err := Compile(a)
@@ -62,17 +65,17 @@ func Predicate(e Expr) (func(c *Ctx, r row.Row) (bool, error), error) {
 	if k := e.Type().Kind; k != types.Boolean && k != types.Null {
 		return nil, argErrorf(-1, "a condition must be BOOLEAN, not %s", e.Type().Nullable())
 	}
-	f, err := Compile(e)
+	f, err := compileInt(e)
 	if err != nil {
 		return nil, err
 	}
 	return func(c *Ctx, r row.Row) (bool, error) {
 		c.Reset()
-		d := f(c, r)
+		v, null := f(c, r)
 		if c.Err != nil {
 			return false, c.Err
 		}
-		return !d.Null && d.I != 0, nil
+		return v != 0 && !null, nil
 	}, nil
 }
 

@@ -30,7 +30,7 @@ func conditionalFunctions() []*Function {
 			Name: "COALESCE", Category: Conditional, Signature: "COALESCE(value1, value2, …)",
 			Help:     "The first value that is not NULL; those after it are not evaluated.",
 			Examples: []Example{ex("2", nil, 2, 3), ex("NULL", nil, nil), ex("1.5", nil, dec("1.5", 2, 1), 2)},
-			bind:     bindCoalesce(1), build: buildCoalesce,
+			bind:     bindCoalesce(1), ints: coalesceInts, bytes: coalesceBytes, build: buildCoalesce,
 		},
 		{
 			Name: "IFNULL", Category: Conditional, Signature: "IFNULL(value1, value2)", Help: "value1, or value2 if value1 is NULL.",
@@ -130,6 +130,48 @@ func bindCoalesce(least int) func(args []Expr) ([]Expr, types.Type, error) {
 		}
 		return coerceAll(args, 0, t), t, nil
 	}
+}
+
+func coalesceInts(call *Call) (intFn, error) {
+	if call.T.Phys() != types.PhysInt {
+		return nil, nil
+	}
+	args := make([]intFn, len(call.Args))
+	for i, a := range call.Args {
+		var err error
+		if args[i], err = compileInt(a); err != nil {
+			return nil, err
+		}
+	}
+	return func(c *Ctx, r row.Row) (int64, bool) {
+		for _, a := range args {
+			if v, null := a(c, r); !null || c.Err != nil {
+				return v, null
+			}
+		}
+		return 0, true
+	}, nil
+}
+
+func coalesceBytes(call *Call) (bytesFn, error) {
+	if call.T.Phys() != types.PhysBytes {
+		return nil, nil
+	}
+	args := make([]bytesFn, len(call.Args))
+	for i, a := range call.Args {
+		var err error
+		if args[i], err = compileBytes(a); err != nil {
+			return nil, err
+		}
+	}
+	return func(c *Ctx, r row.Row) ([]byte, bool) {
+		for _, a := range args {
+			if b, null := a(c, r); !null || c.Err != nil {
+				return b, null
+			}
+		}
+		return nil, true
+	}, nil
 }
 
 func buildCoalesce(_ *Call, args []Fn) (Fn, error) {

@@ -21,6 +21,7 @@ type Ctx struct {
 
 	scratch []byte      // the bytes of results, until Reset
 	args    []row.Datum // a stack for the arguments of variadic functions
+	parts   [][]byte    // a stack for strings to be joined
 	regexps map[string]*regexp.Regexp
 	likes   map[string]*likePattern
 	walkers []*jsonWalk // those not in use; calls of JSON functions may nest
@@ -42,9 +43,12 @@ func (c *Ctx) fail(err error) row.Datum {
 }
 
 // done takes back the scratch memory with a result appended from offset at on.
-func (c *Ctx) done(buf []byte, at int) row.Datum {
+func (c *Ctx) done(buf []byte, at int) row.Datum { return row.Datum{B: c.keep(buf, at)} }
+
+// keep is done for the bytes alone.
+func (c *Ctx) keep(buf []byte, at int) []byte {
 	c.scratch = buf
-	return row.Datum{B: buf[at:len(buf):len(buf)]}
+	return buf[at:len(buf):len(buf)]
 }
 
 // maxCached bounds the caches of patterns that are not constant.

@@ -20,7 +20,7 @@ func temporalFunctions() []*Function {
 			Name: "EXTRACT", Category: Temporal, Signature: "EXTRACT(unit FROM temporal)",
 			Help:     "A part of a date, time or interval as BIGINT; of a TIMESTAMP_LTZ in the session's time zone.",
 			Examples: []Example{ex("29", "DAY", date("2024-02-29")), ex("1969", "YEAR", timestamp("1969-12-31 23:59:59")), ex("53", "WEEK", date("2021-01-01")), ex("2020", "ISOYEAR", date("2021-01-01")), ex("-1", "EPOCH", timestamp("1969-12-31 23:59:59")), ex("5", "DOW", date("2024-02-29")), ex("789", "MILLISECOND", timestamp("2024-02-29 12:34:56.789")), ex("20", "CENTURY", date("2000-12-31"))},
-			bind:     bindExtract, build: buildExtract,
+			bind:     bindExtract, ints: extractInt, build: buildExtract,
 			show: func(c *Call) string {
 				u, _ := constString(c.Args[0])
 				return "EXTRACT(" + u + " FROM " + c.Args[1].String() + ")"
@@ -91,6 +91,29 @@ func bindExtract(args []Expr) ([]Expr, types.Type, error) {
 		return nil, t, argErrorf(1, "%s has no %s", of.Nullable(), u)
 	}
 	return []Expr{StringConst(string(u)), args[1]}, t, nil
+}
+
+// extractInt builds EXTRACT from DATE and from TIMESTAMP of microseconds.
+func extractInt(call *Call) (intFn, error) {
+	s, _ := constString(call.Args[0])
+	of := call.Args[1].Type()
+	stamp := of.Kind == types.Timestamp && of.Phys() == types.PhysInt
+	if !stamp && of.Kind != types.Date {
+		return nil, nil
+	}
+	part := unit(s).partOf()
+	a, err := compileInt(call.Args[1])
+	return func(c *Ctx, r row.Row) (int64, bool) {
+		days, null := a(c, r)
+		nanos := int64(0)
+		if null {
+			return 0, true
+		}
+		if stamp {
+			days, nanos = text.SplitMicros(days)
+		}
+		return part(days, nanos), false
+	}, err
 }
 
 func buildExtract(call *Call, args []Fn) (Fn, error) {

@@ -36,6 +36,10 @@ type Function struct {
 	rewrite func(args []Expr) (Expr, error)
 	// build makes the closure from those of the arguments.
 	build builder
+	// ints and bytes make the closure for results of PhysInt and PhysBytes; they may decline by a nil, and
+	// then build does it.
+	ints  func(call *Call) (intFn, error)
+	bytes func(call *Call) (bytesFn, error)
 	// show writes the call in SQL; nil writes NAME(a, b).
 	show func(c *Call) string
 }

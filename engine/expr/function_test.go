@@ -81,7 +81,7 @@ func TestDeclarations(t *testing.T) {
 		if f.Category == "" || f.Signature == "" || !strings.HasSuffix(f.Help, ".") || strings.Contains(f.Help, "\n") {
 			t.Errorf("%s: incomplete declaration %q %q", f.Name, f.Signature, f.Help)
 		}
-		if f.rewrite == nil && (f.bind == nil || f.build == nil) {
+		if f.rewrite == nil && (f.bind == nil || f.build == nil && f.ints == nil && f.bytes == nil) {
 			t.Errorf("%s has no implementation", f.Name)
 		}
 		if strings.ToUpper(f.Name) != f.Name {

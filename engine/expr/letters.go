@@ -18,10 +18,10 @@ var expanding = map[rune]string{
 	'ﬓ': "ՄՆ", 'ﬔ': "ՄԵ", 'ﬕ': "ՄԻ", 'ﬖ': "ՎՆ", 'ﬗ': "ՄԽ",
 }
 
-func upper(c *Ctx, a row.Datum) row.Datum {
+func upper(c *Ctx, s []byte) []byte {
 	buf, at := c.scratch, len(c.scratch)
-	for i := 0; i < len(a.B); {
-		b := a.B[i]
+	for i := 0; i < len(s); {
+		b := s[i]
 		if b < utf8.RuneSelf {
 			if b >= 'a' && b <= 'z' {
 				b -= 'a' - 'A'
@@ -30,11 +30,11 @@ func upper(c *Ctx, a row.Datum) row.Datum {
 			i++
 			continue
 		}
-		r, n := utf8.DecodeRune(a.B[i:])
-		buf = appendUpper(buf, r, a.B[i:i+n])
+		r, n := utf8.DecodeRune(s[i:])
+		buf = appendUpper(buf, r, s[i:i+n])
 		i += n
 	}
-	return c.done(buf, at)
+	return c.keep(buf, at)
 }
 
 // appendUpper keeps bytes that are no UTF-8 as they are.
@@ -48,11 +48,11 @@ func appendUpper(buf []byte, r rune, raw []byte) []byte {
 	return utf8.AppendRune(buf, unicode.ToUpper(r))
 }
 
-func lower(c *Ctx, a row.Datum) row.Datum {
+func lower(c *Ctx, s []byte) []byte {
 	buf, at := c.scratch, len(c.scratch)
 	letterBefore := false
-	for i := 0; i < len(a.B); {
-		b := a.B[i]
+	for i := 0; i < len(s); {
+		b := s[i]
 		if b < utf8.RuneSelf {
 			letterBefore = b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
 			if b >= 'A' && b <= 'Z' {
@@ -62,11 +62,11 @@ func lower(c *Ctx, a row.Datum) row.Datum {
 			i++
 			continue
 		}
-		r, n := utf8.DecodeRune(a.B[i:])
+		r, n := utf8.DecodeRune(s[i:])
 		switch {
 		case r == utf8.RuneError && n == 1:
 			buf = append(buf, b)
-		case r == 'Σ' && letterBefore && !letterAt(a.B[i+n:]):
+		case r == 'Σ' && letterBefore && !letterAt(s[i+n:]):
 			buf = append(buf, "ς"...) // at the end of a word
 		case r == 'İ':
 			buf = append(buf, "i̇"...)
@@ -76,7 +76,7 @@ func lower(c *Ctx, a row.Datum) row.Datum {
 		letterBefore = unicode.IsLetter(r)
 		i += n
 	}
-	return c.done(buf, at)
+	return c.keep(buf, at)
 }
 
 func letterAt(b []byte) bool {
@@ -84,14 +84,14 @@ func letterAt(b []byte) bool {
 	return len(b) > 0 && unicode.IsLetter(r)
 }
 
-func initcap(c *Ctx, a row.Datum) row.Datum {
+func initcap(c *Ctx, s []byte) []byte {
 	buf, at := c.scratch, len(c.scratch)
 	inside := false
-	for i := 0; i < len(a.B); {
-		r, n := utf8.DecodeRune(a.B[i:])
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRune(s[i:])
 		switch {
 		case r == utf8.RuneError && n == 1:
-			buf = append(buf, a.B[i])
+			buf = append(buf, s[i])
 		case inside:
 			buf = utf8.AppendRune(buf, unicode.ToLower(r))
 		default:
@@ -100,7 +100,7 @@ func initcap(c *Ctx, a row.Datum) row.Datum {
 		inside = unicode.IsLetter(r) || unicode.IsDigit(r)
 		i += n
 	}
-	return c.done(buf, at)
+	return c.keep(buf, at)
 }
 
 // uuid makes a random UUID, version 4.

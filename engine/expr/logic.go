@@ -13,10 +13,10 @@ func logicFunctions() []*Function {
 			bind: required(sig{params: []param{aBool}, ret: returnsBool}), build: evalTest(test), show: showPostfix,
 		}
 	}
-	null := func(name, help string, test func(d row.Datum) bool, examples ...Example) *Function {
+	null := func(name, help string, want bool, examples ...Example) *Function {
 		return &Function{
 			Name: name, Category: Comparison, Signature: "value " + name, Help: help, Examples: examples,
-			bind: required(sig{params: []param{anything}, ret: returnsBool}), build: evalTest(test), show: showPostfix,
+			bind: required(sig{params: []param{anything}, ret: returnsBool}), ints: testNull(want), show: showPostfix,
 		}
 	}
 	return []*Function{
@@ -24,22 +24,22 @@ func logicFunctions() []*Function {
 			Name: "AND", Category: Logical, Signature: "boolean1 AND boolean2",
 			Help:     "TRUE if both are TRUE, FALSE if one is FALSE, else NULL; what follows a FALSE is not evaluated.",
 			Examples: []Example{ex("TRUE", true, true), ex("FALSE", nil, false), ex("NULL", nil, true), ex("FALSE", false, nil)},
-			bind:     two.bind, build: buildAnd, show: showInfix,
+			bind:     two.bind, ints: junction(0), show: showInfix,
 		},
 		{
 			Name: "OR", Category: Logical, Signature: "boolean1 OR boolean2",
 			Help:     "TRUE if one is TRUE, FALSE if both are FALSE, else NULL; what follows a TRUE is not evaluated.",
 			Examples: []Example{ex("TRUE", nil, true), ex("NULL", nil, false), ex("FALSE", false, false)},
-			bind:     two.bind, build: buildOr, show: showInfix,
+			bind:     two.bind, ints: junction(1), show: showInfix,
 		},
 		{
 			Name: "NOT", Category: Logical, Signature: "NOT boolean", Help: "The opposite; NULL for NULL.",
 			Examples: []Example{ex("FALSE", true), ex("NULL", nil)},
 			bind:     sig{params: []param{aBool}, ret: returnsBool}.bind,
-			build:    eval1(func(_ *Ctx, a row.Datum) row.Datum { return row.Datum{I: a.I ^ 1} }), show: showInfix,
+			ints:     buildNot, show: showInfix,
 		},
-		null("IS NULL", "TRUE if the value is NULL.", func(d row.Datum) bool { return d.Null }, ex("TRUE", nil), ex("FALSE", 1)),
-		null("IS NOT NULL", "TRUE if the value is not NULL.", func(d row.Datum) bool { return !d.Null }, ex("FALSE", nil), ex("TRUE", "")),
+		null("IS NULL", "TRUE if the value is NULL.", true, ex("TRUE", nil), ex("FALSE", 1)),
+		null("IS NOT NULL", "TRUE if the value is not NULL.", false, ex("FALSE", nil), ex("TRUE", "")),
 		is("IS TRUE", "TRUE if TRUE; FALSE for NULL.", isTrue, ex("FALSE", nil), ex("TRUE", true)),
 		is("IS NOT TRUE", "TRUE if FALSE or NULL.", func(d row.Datum) bool { return !isTrue(d) }, ex("TRUE", nil)),
 		is("IS FALSE", "TRUE if FALSE; FALSE for NULL.", isFalse, ex("FALSE", nil), ex("TRUE", false)),
@@ -68,32 +68,49 @@ func evalTest(test func(d row.Datum) bool) builder {
 	}
 }
 
-func buildAnd(_ *Call, args []Fn) (Fn, error) {
-	return func(c *Ctx, r row.Row) row.Datum {
-		out := row.Datum{I: 1}
-		for _, a := range args {
-			d := a(c, r)
-			if d.Null {
-				out = row.NullDatum
-			} else if d.I == 0 {
-				return d
-			}
-		}
-		return out
-	}, nil
+// testNull builds IS NULL and its opposite.
+func testNull(want bool) func(*Call) (intFn, error) {
+	return func(call *Call) (intFn, error) {
+		f, err := compileNull(call.Args[0])
+		return func(c *Ctx, r row.Row) (int64, bool) { return boolInt(f(c, r) == want), false }, err
+	}
 }
 
-func buildOr(_ *Call, args []Fn) (Fn, error) {
-	return func(c *Ctx, r row.Row) row.Datum {
-		out := row.Datum{}
-		for _, a := range args {
-			d := a(c, r)
-			if d.Null {
-				out = row.NullDatum
-			} else if d.I != 0 {
-				return d
+// junction builds AND (decided by 0) and OR (decided by 1).
+func junction(decides int64) func(*Call) (intFn, error) {
+	return func(call *Call) (intFn, error) {
+		args := make([]intFn, len(call.Args))
+		for i, a := range call.Args {
+			var err error
+			if args[i], err = compileInt(a); err != nil {
+				return nil, err
 			}
 		}
-		return out
-	}, nil
+		return func(c *Ctx, r row.Row) (int64, bool) {
+			unknown := false
+			for _, a := range args {
+				v, null := a(c, r)
+				if null {
+					unknown = true
+				} else if v == decides {
+					return decides, false
+				}
+			}
+			if unknown {
+				return 0, true
+			}
+			return decides ^ 1, false
+		}, nil
+	}
+}
+
+func buildNot(call *Call) (intFn, error) {
+	a, err := compileInt(call.Args[0])
+	return func(c *Ctx, r row.Row) (int64, bool) {
+		v, null := a(c, r)
+		if null {
+			return 0, true
+		}
+		return v ^ 1, false
+	}, err
 }

@@ -41,7 +41,7 @@ func mathFunctions() []*Function {
 		{
 			Name: "ABS", Category: Arithmetic, Signature: "ABS(numeric)", Help: "The absolute value, of the argument's type.",
 			Examples: []Example{ex("5", -5), ex("1.50", dec("-1.50", 3, 2)), ex("error: overflow", int64(math.MinInt64))},
-			bind:     same, build: buildAbs,
+			bind:     same, ints: absInt, build: buildAbs,
 		},
 		{
 			Name: "SIGN", Category: Arithmetic, Signature: "SIGN(numeric)", Help: "-1, 0 or 1, of the argument's type.",
@@ -145,24 +145,33 @@ func logBase(c *Ctx, args []row.Datum) row.Datum {
 	return row.Float(math.Log(x) / math.Log(args[0].Float()))
 }
 
-func buildAbs(call *Call, args []Fn) (Fn, error) {
-	switch {
-	case call.T.IsApprox():
-		return strict1(args[0], func(_ *Ctx, a row.Datum) row.Datum { return row.Float(math.Abs(a.Float())) }), nil
-	case call.T.Kind == types.Decimal:
-		load, p := loadDecimal(call.T), call.T.Precision
-		return strict1(args[0], func(_ *Ctx, a row.Datum) row.Datum { return load(a).Abs().Datum(p) }), nil
+func absInt(call *Call) (intFn, error) {
+	if !call.T.IsInteger() {
+		return nil, nil
 	}
 	lo, _ := text.IntRange(call.T.Kind)
-	return strict1(args[0], func(c *Ctx, a row.Datum) row.Datum {
+	a, err := compileInt(call.Args[0])
+	return func(c *Ctx, r row.Row) (int64, bool) {
+		v, null := a(c, r)
 		switch {
-		case a.I == lo:
-			return c.fail(fmt.Errorf("%s overflow: ABS(%d)", call.T.Nullable(), a.I))
-		case a.I < 0:
-			return row.Int(-a.I)
+		case null:
+			return 0, true
+		case v == lo:
+			c.fail(fmt.Errorf("%s overflow: ABS(%d)", call.T.Nullable(), v))
+			return 0, true
+		case v < 0:
+			return -v, false
 		}
-		return a
-	}), nil
+		return v, false
+	}, err
+}
+
+func buildAbs(call *Call, args []Fn) (Fn, error) {
+	if call.T.IsApprox() {
+		return strict1(args[0], func(_ *Ctx, a row.Datum) row.Datum { return row.Float(math.Abs(a.Float())) }), nil
+	}
+	load, p := loadDecimal(call.T), call.T.Precision
+	return strict1(args[0], func(_ *Ctx, a row.Datum) row.Datum { return load(a).Abs().Datum(p) }), nil
 }
 
 // bindSignum widens DECIMAL(p, s) where 1 does not fit it, as in DECIMAL(2, 2).

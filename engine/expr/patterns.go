@@ -17,7 +17,7 @@ func patternFunctions() []*Function {
 			Name: "LIKE", Category: Comparison, Signature: "string LIKE pattern [ESCAPE character]",
 			Help:     "TRUE if the string matches the pattern: % is any text, _ any one character.",
 			Examples: []Example{ex("TRUE", "Hvastun", "%ast_n"), ex("FALSE", "abc", "b%"), ex("TRUE", "a%b", "a!%b", "!"), ex("FALSE", "axb", "a!%b", "!"), ex("TRUE", "😀", "_"), ex("NULL", "a", nil)},
-			bind:     bindLike, build: buildLike, show: showLike,
+			bind:     bindLike, ints: likeConst, build: buildLike, show: showLike,
 		},
 		{
 			Name: "SIMILAR TO", Category: Comparison, Signature: "string SIMILAR TO pattern [ESCAPE character]",
@@ -91,18 +91,24 @@ func constants(call *Call, i int) []row.Datum {
 	return out
 }
 
-func buildLike(call *Call, args []Fn) (Fn, error) {
-	if known := constants(call, 1); known != nil {
-		escape, err := escapeOf(known)
-		if err != nil {
-			return nil, err
-		}
-		p, err := compileLike(known[1].B, escape)
-		if err != nil {
-			return nil, fmt.Errorf("%w: %s", err, call)
-		}
-		return strict1(args[0], func(_ *Ctx, s row.Datum) row.Datum { return row.Bool(p.match(s.B)) }), nil
+// likeConst builds LIKE with a constant pattern.
+func likeConst(call *Call) (intFn, error) {
+	known := constants(call, 1)
+	if known == nil {
+		return nil, nil
 	}
+	escape, err := escapeOf(known)
+	if err != nil {
+		return nil, err
+	}
+	p, err := compileLike(known[1].B, escape)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", err, call)
+	}
+	return intOf(call.Args[0], func(b []byte) int64 { return boolInt(p.match(b)) })
+}
+
+func buildLike(_ *Call, args []Fn) (Fn, error) {
 	return evalNOf(args, func(c *Ctx, args []row.Datum) row.Datum {
 		escape, err := escapeOf(args)
 		if err != nil {

@@ -3,6 +3,7 @@ package expr
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"unicode"
 	"unicode/utf8"
 
@@ -17,37 +18,47 @@ func stringFunctions() []*Function {
 		return &Function{Name: name, Category: StringFns, Signature: signature, Help: help, Examples: examples, bind: s.bind, build: b}
 	}
 	s1 := sig{params: []param{aString}, ret: returnsString}
+	mapped := func(name, signature, help string, f func(c *Ctx, b []byte) []byte, examples ...Example) *Function {
+		fn := str(name, signature, help, s1, nil, examples...)
+		fn.bytes = bytesOfBytes(f)
+		return fn
+	}
+	sliced := func(fn *Function, b func(*Call) (bytesFn, error)) *Function { fn.bytes = b; return fn }
+	counted := func(fn *Function, ints func(*Call) (intFn, error)) *Function { fn.ints = ints; return fn }
 	named := func(f *Function, aliases ...string) *Function { f.Aliases = aliases; return f }
 	position := sig{params: []param{aString, aString}, ret: returnsInt}
 	return []*Function{
 		{
 			Name: "||", Category: StringFns, Signature: "string1 || string2", Help: "The strings, one after the other; NULL if one is NULL.",
-			Examples: []Example{ex("ab", "a", "b"), ex("NULL", "a", nil)}, bind: bindConcat, build: evalN(concat), show: showInfix,
+			Examples: []Example{ex("ab", "a", "b"), ex("NULL", "a", nil)}, bind: bindConcat, bytes: buildConcat, show: showInfix,
 		},
-		str("CONCAT", "CONCAT(string1, string2, …)", "The strings, one after the other; NULL if one is NULL.",
-			sig{params: []param{aString}, rest: true, ret: returnsString}, evalN(concat), ex("AABBCC", "AA", "BB", "CC"), ex("NULL", "a", nil)),
+		{
+			Name: "CONCAT", Category: StringFns, Signature: "CONCAT(string1, string2, …)", Help: "The strings, one after the other; NULL if one is NULL.",
+			Examples: []Example{ex("AABBCC", "AA", "BB", "CC"), ex("NULL", "a", nil)},
+			bind:     sig{params: []param{aString}, rest: true, ret: returnsString}.bind, bytes: buildConcat,
+		},
 		{
 			Name: "CONCAT_WS", Category: StringFns, Signature: "CONCAT_WS(separator, string1, string2, …)",
 			Help:     "The strings that are not NULL, with a separator between them; NULL if the separator is NULL.",
 			Examples: []Example{ex("AA~BB~~CC", "~", "AA", nil, "BB", "", "CC"), ex("", ",", nil), ex("NULL", nil, "a")},
 			bind:     bindConcatWS, build: evalNullN(concatWS),
 		},
-		str("UPPER", "UPPER(string)", "In upper case.", s1, eval1(upper), ex("ÄSS1", "äß1"), ex("ЕГОР", "Егор")),
-		str("LOWER", "LOWER(string)", "In lower case.", s1, eval1(lower), ex("äbc", "ÄBC"), ex("ὀδυσσεύς", "ὈΔΥΣΣΕΎΣ")),
-		str("INITCAP", "INITCAP(string)", "Each word's first letter in upper case, the others in lower case; words are runs of letters and digits.",
-			s1, eval1(initcap), ex("Hello Wide-World", "hELLO wide-WORLD")),
-		named(str("CHAR_LENGTH", "CHAR_LENGTH(string)", "The number of characters.", sig{params: []param{aString}, ret: returnsInt},
-			eval1(func(_ *Ctx, a row.Datum) row.Datum { return row.Int(int64(runeCount(a.B))) }), ex("5", "Привт"), ex("1", "😀")), "CHARACTER_LENGTH"),
-		str("REVERSE", "REVERSE(string)", "The characters in reverse order.", s1, eval1(reverse), ex("cba", "abc"), ex("б😀", "😀б")),
-		named(str("SUBSTRING", "SUBSTRING(string FROM start [FOR length])", "The part from a position on (negative: counted from the end), at most so many characters.",
-			sig{params: []param{aString, anInt, anInt}, min: 2, ret: returnsString, mayNull: true}, evalN(substring),
-			ex("bc", "abcd", 2, 2), ex("cd", "abcd", -2), ex("", "abcd", 9), ex("ab", "abcd", 0, 2), ex("NULL", "abcd", 1, -1)), "SUBSTR"),
+		mapped("UPPER", "UPPER(string)", "In upper case.", upper, ex("ÄSS1", "äß1"), ex("ЕГОР", "Егор")),
+		mapped("LOWER", "LOWER(string)", "In lower case.", lower, ex("äbc", "ÄBC"), ex("ὀδυσσεύς", "ὈΔΥΣΣΕΎΣ")),
+		mapped("INITCAP", "INITCAP(string)", "Each word's first letter in upper case, the others in lower case; words are runs of letters and digits.",
+			initcap, ex("Hello Wide-World", "hELLO wide-WORLD")),
+		named(counted(str("CHAR_LENGTH", "CHAR_LENGTH(string)", "The number of characters.", sig{params: []param{aString}, ret: returnsInt}, nil, ex("5", "Привт"), ex("1", "😀")),
+			intOfBytes(func(b []byte) int64 { return int64(runeCount(b)) })), "CHARACTER_LENGTH"),
+		mapped("REVERSE", "REVERSE(string)", "The characters in reverse order.", reverse, ex("cba", "abc"), ex("б😀", "😀б")),
+		named(sliced(str("SUBSTRING", "SUBSTRING(string FROM start [FOR length])", "The part from a position on (negative: counted from the end), at most so many characters.",
+			sig{params: []param{aString, anInt, anInt}, min: 2, ret: returnsString, mayNull: true}, nil,
+			ex("bc", "abcd", 2, 2), ex("cd", "abcd", -2), ex("", "abcd", 9), ex("ab", "abcd", 0, 2), ex("NULL", "abcd", 1, -1)), buildSubstring), "SUBSTR"),
 		str("LEFT", "LEFT(string, integer)", "The first characters.", sig{params: []param{aString, anInt}, ret: returnsString}, eval2(left), ex("Пр", "Привет", 2), ex("", "a", -1)),
 		str("RIGHT", "RIGHT(string, integer)", "The last characters.", sig{params: []param{aString, anInt}, ret: returnsString}, eval2(right), ex("ет", "Привет", 2), ex("a", "a", 5)),
-		str("POSITION", "POSITION(string1 IN string2)", "Where string1 first occurs in string2, from 1; 0 if nowhere.", position,
-			eval2(func(_ *Ctx, a, b row.Datum) row.Datum { return row.Int(indexFrom(b.B, a.B, 1)) }), ex("3", "и", "Привет"), ex("0", "x", "abc"), ex("1", "", "abc")),
-		str("INSTR", "INSTR(string1, string2)", "Where string2 first occurs in string1, from 1; 0 if nowhere.", position,
-			eval2(func(_ *Ctx, a, b row.Datum) row.Datum { return row.Int(indexFrom(a.B, b.B, 1)) }), ex("2", "abc", "bc")),
+		counted(str("POSITION", "POSITION(string1 IN string2)", "Where string1 first occurs in string2, from 1; 0 if nowhere.", position, nil, ex("3", "и", "Привет"), ex("0", "x", "abc"), ex("1", "", "abc")),
+			intOfBytes2(func(a, b []byte) int64 { return indexFrom(b, a, 1) })),
+		counted(str("INSTR", "INSTR(string1, string2)", "Where string2 first occurs in string1, from 1; 0 if nowhere.", position, nil, ex("2", "abc", "bc")),
+			intOfBytes2(func(a, b []byte) int64 { return indexFrom(a, b, 1) })),
 		str("LOCATE", "LOCATE(string1, string2 [, start])", "Where string1 first occurs in string2 from a position on, from 1; 0 if nowhere.",
 			sig{params: []param{aString, aString, anInt}, min: 2, ret: returnsInt}, evalN(locate), ex("5", "a", "abcda", 2), ex("0", "a", "abcd", 2)),
 		str("REPLACE", "REPLACE(string, old, new)", "Every occurrence of old replaced by new.",
@@ -68,15 +79,15 @@ func stringFunctions() []*Function {
 			Name: "TRIM", Category: StringFns, Signature: "TRIM([BOTH | LEADING | TRAILING] [characters FROM] string)",
 			Help:     "Without the characters (blanks if none are given) at its ends.",
 			Examples: []Example{ex("a b", " a b "), ex("abxx", "LEADING", "x", "xxabxx"), ex("xxab", "TRAILING", "x", "xxabxx"), ex("ab", "BOTH", "xy", "xyabyx")},
-			bind:     bindTrim, build: buildTrim, show: showTrim,
+			bind:     bindTrim, bytes: buildTrim, show: showTrim,
 		},
-		str("LTRIM", "LTRIM(string [, characters])", "Without the characters (blanks) at its beginning.", sig{params: []param{aString, aString}, min: 1, ret: returnsString}, evalTrim(true, false), ex("a ", " a "), ex("ab", "xxab", "x")),
-		str("RTRIM", "RTRIM(string [, characters])", "Without the characters (blanks) at its end.", sig{params: []param{aString, aString}, min: 1, ret: returnsString}, evalTrim(false, true), ex(" a", " a ")),
-		str("BTRIM", "BTRIM(string [, characters])", "Without the characters (blanks) at both ends.", sig{params: []param{aString, aString}, min: 1, ret: returnsString}, evalTrim(true, true), ex("a", " a "), ex("ab", "éabé", "é")),
-		str("STARTSWITH", "STARTSWITH(string, start)", "TRUE if the string begins with start; of character or binary strings.", sig{params: []param{aText, aText}, ret: returnsBool},
-			eval2(func(_ *Ctx, a, b row.Datum) row.Datum { return row.Bool(bytes.HasPrefix(a.B, b.B)) }), ex("TRUE", "abc", "ab"), ex("TRUE", "abc", "")),
-		str("ENDSWITH", "ENDSWITH(string, end)", "TRUE if the string ends with end; of character or binary strings.", sig{params: []param{aText, aText}, ret: returnsBool},
-			eval2(func(_ *Ctx, a, b row.Datum) row.Datum { return row.Bool(bytes.HasSuffix(a.B, b.B)) }), ex("TRUE", "abc", "bc")),
+		sliced(str("LTRIM", "LTRIM(string [, characters])", "Without the characters (blanks) at its beginning.", sig{params: []param{aString, aString}, min: 1, ret: returnsString}, nil, ex("a ", " a "), ex("ab", "xxab", "x")), trimEnds(true, false)),
+		sliced(str("RTRIM", "RTRIM(string [, characters])", "Without the characters (blanks) at its end.", sig{params: []param{aString, aString}, min: 1, ret: returnsString}, nil, ex(" a", " a ")), trimEnds(false, true)),
+		sliced(str("BTRIM", "BTRIM(string [, characters])", "Without the characters (blanks) at both ends.", sig{params: []param{aString, aString}, min: 1, ret: returnsString}, nil, ex("a", " a "), ex("ab", "éabé", "é")), trimEnds(true, true)),
+		counted(str("STARTSWITH", "STARTSWITH(string, start)", "TRUE if the string begins with start; of character or binary strings.", sig{params: []param{aText, aText}, ret: returnsBool}, nil, ex("TRUE", "abc", "ab"), ex("TRUE", "abc", "")),
+			intOfBytes2(func(a, b []byte) int64 { return boolInt(bytes.HasPrefix(a, b)) })),
+		counted(str("ENDSWITH", "ENDSWITH(string, end)", "TRUE if the string ends with end; of character or binary strings.", sig{params: []param{aText, aText}, ret: returnsBool}, nil, ex("TRUE", "abc", "bc")),
+			intOfBytes2(func(a, b []byte) int64 { return boolInt(bytes.HasSuffix(a, b)) })),
 		{
 			Name: "UUID", Category: StringFns, Signature: "UUID()", Help: "A random UUID.", Volatile: true, random: true,
 			bind: noArgs(types.Type{Kind: types.Char, Precision: 36}), build: eval0(uuid),
@@ -105,12 +116,33 @@ func bindConcat(args []Expr) ([]Expr, types.Type, error) {
 	return args, t, nil
 }
 
-func concat(c *Ctx, args []row.Datum) row.Datum {
-	buf, at := c.scratch, len(c.scratch)
-	for _, a := range args {
-		buf = append(buf, a.B...)
+// buildConcat gathers the parts at the end of the scratch memory. Parts that are computed there themselves
+// come first: an argument may use the scratch memory while it runs.
+func buildConcat(call *Call) (bytesFn, error) {
+	args := make([]bytesFn, len(call.Args))
+	for i, a := range call.Args {
+		var err error
+		if args[i], err = compileBytes(a); err != nil {
+			return nil, err
+		}
 	}
-	return c.done(buf, at)
+	return func(c *Ctx, r row.Row) ([]byte, bool) {
+		base := len(c.parts)
+		for _, a := range args {
+			b, null := a(c, r)
+			if null {
+				c.parts = c.parts[:base]
+				return nil, true
+			}
+			c.parts = append(c.parts, b)
+		}
+		buf, at := c.scratch, len(c.scratch)
+		for _, b := range c.parts[base:] {
+			buf = append(buf, b...)
+		}
+		c.parts = c.parts[:base]
+		return c.keep(buf, at), false
+	}, nil
 }
 
 // bindConcatWS: only the separator makes the result NULL.
@@ -140,14 +172,14 @@ func concatWS(c *Ctx, args []row.Datum) row.Datum {
 	return c.done(buf, at)
 }
 
-func reverse(c *Ctx, a row.Datum) row.Datum {
+func reverse(c *Ctx, b []byte) []byte {
 	buf, at := c.scratch, len(c.scratch)
-	for b := a.B; len(b) > 0; {
+	for len(b) > 0 {
 		_, n := utf8.DecodeLastRune(b)
 		buf = append(buf, b[len(b)-n:]...)
 		b = b[:len(b)-n]
 	}
-	return c.done(buf, at)
+	return c.keep(buf, at)
 }
 
 // skip is the byte offset of character n, or len(b).
@@ -164,24 +196,47 @@ func skip(b []byte, n int64) int {
 	return at
 }
 
-func substring(_ *Ctx, args []row.Datum) row.Datum {
-	b, pos := args[0].B, args[1].I
-	switch {
-	case len(args) == 3 && args[2].I < 0:
-		return row.NullDatum
-	case pos < 0:
-		n := int64(runeCount(b)) + pos
-		if n < 0 {
-			return row.Datum{B: b[:0]}
+func buildSubstring(call *Call) (bytesFn, error) {
+	s, err := compileBytes(call.Args[0])
+	if err != nil {
+		return nil, err
+	}
+	start, err := compileInt(call.Args[1])
+	if err != nil {
+		return nil, err
+	}
+	length := intFn(func(*Ctx, row.Row) (int64, bool) { return math.MaxInt64, false })
+	if len(call.Args) == 3 {
+		length, err = compileInt(call.Args[2])
+	}
+	return func(c *Ctx, r row.Row) ([]byte, bool) {
+		b, null := s(c, r)
+		if null {
+			return nil, true
 		}
-		b = b[skip(b, n):]
-	case pos > 0:
-		b = b[skip(b, pos-1):]
+		at, null := start(c, r)
+		if null {
+			return nil, true
+		}
+		n, null := length(c, r)
+		if null || n < 0 {
+			return nil, true
+		}
+		return substring(b, at, n), false
+	}, err
+}
+
+func substring(b []byte, at, n int64) []byte {
+	if at > 0 {
+		b = b[skip(b, at-1):]
+	} else if at < 0 {
+		from := int64(runeCount(b)) + at
+		if from < 0 {
+			return b[:0]
+		}
+		b = b[skip(b, from):]
 	}
-	if len(args) == 3 {
-		b = b[:skip(b, args[2].I)]
-	}
-	return row.Datum{B: b}
+	return b[:skip(b, n)]
 }
 
 func left(_ *Ctx, a, n row.Datum) row.Datum { return row.Datum{B: a.B[:skip(a.B, n.I)]} }
@@ -386,28 +441,42 @@ func bindTrim(args []Expr) ([]Expr, types.Type, error) {
 	return args, t, nil
 }
 
-func buildTrim(call *Call, args []Fn) (Fn, error) {
+func buildTrim(call *Call) (bytesFn, error) {
 	mode, _ := constString(call.Args[0])
-	start, end := mode != "TRAILING", mode != "LEADING"
-	if isConst(call.Args[1]) {
-		chars := call.Args[1].(*Const).Value.B
-		return strict1(args[2], func(_ *Ctx, s row.Datum) row.Datum { return trim(s, chars, start, end) }), nil
-	}
-	return strict2(args[2], args[1], func(_ *Ctx, s, chars row.Datum) row.Datum { return trim(s, chars.B, start, end) }), nil
+	return trimmed(call.Args[2], call.Args[1], mode != "TRAILING", mode != "LEADING")
 }
 
-func evalTrim(start, end bool) builder {
-	blank := []byte{' '}
-	return func(_ *Call, args []Fn) (Fn, error) {
-		if len(args) == 1 {
-			return strict1(args[0], func(_ *Ctx, s row.Datum) row.Datum { return trim(s, blank, start, end) }), nil
+// trimEnds builds LTRIM, RTRIM and BTRIM.
+func trimEnds(start, end bool) func(*Call) (bytesFn, error) {
+	return func(call *Call) (bytesFn, error) {
+		chars := Expr(StringConst(" "))
+		if len(call.Args) == 2 {
+			chars = call.Args[1]
 		}
-		return strict2(args[0], args[1], func(_ *Ctx, s, chars row.Datum) row.Datum { return trim(s, chars.B, start, end) }), nil
+		return trimmed(call.Args[0], chars, start, end)
 	}
 }
 
-func trim(s row.Datum, chars []byte, start, end bool) row.Datum {
-	b := s.B
+func trimmed(s, chars Expr, start, end bool) (bytesFn, error) {
+	x, err := compileBytes(s)
+	if err != nil {
+		return nil, err
+	}
+	y, err := compileBytes(chars)
+	return func(c *Ctx, r row.Row) ([]byte, bool) {
+		b, null := x(c, r)
+		if null {
+			return nil, true
+		}
+		set, null := y(c, r)
+		if null {
+			return nil, true
+		}
+		return trim(b, set, start, end), false
+	}, err
+}
+
+func trim(b, chars []byte, start, end bool) []byte {
 	if len(chars) == 1 {
 		for start && len(b) > 0 && b[0] == chars[0] {
 			b = b[1:]
@@ -415,7 +484,7 @@ func trim(s row.Datum, chars []byte, start, end bool) row.Datum {
 		for end && len(b) > 0 && b[len(b)-1] == chars[0] {
 			b = b[:len(b)-1]
 		}
-		return row.Datum{B: b}
+		return b
 	}
 	for start && len(b) > 0 {
 		_, n := utf8.DecodeRune(b)
@@ -431,5 +500,5 @@ func trim(s row.Datum, chars []byte, start, end bool) row.Datum {
 		}
 		b = b[:len(b)-n]
 	}
-	return row.Datum{B: b}
+	return b
 }
