@@ -3,6 +3,7 @@ package expr
 import (
 	"bytes"
 	"cmp"
+	"errors"
 
 	"github.com/sluicesql/sluice/engine/decimal"
 	"github.com/sluicesql/sluice/engine/row"
@@ -306,7 +307,8 @@ func inRange(args []Expr, v, lo, hi int) (Expr, error) {
 
 // blame translates the argument index of an inner call to that of the outer.
 func blame(err error, outer ...int) error {
-	if e, ok := err.(*ArgError); ok && e.Arg >= 0 && e.Arg < len(outer) {
+	var e *ArgError
+	if errors.As(err, &e) && e.Arg >= 0 && e.Arg < len(outer) {
 		return &ArgError{outer[e.Arg], e.Msg}
 	}
 	return err

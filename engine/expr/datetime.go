@@ -122,13 +122,14 @@ func buildExtract(call *Call, args []Fn) (Fn, error) {
 	switch {
 	case of.Kind == types.IntervalYM:
 		return strict1(args[1], func(_ *Ctx, d row.Datum) row.Datum {
-			if v := d.I / u.months(); u == unitMonth {
-				return row.Int(v % 12)
-			} else if u == unitQuarter {
-				return row.Int(v%4 + 1)
-			} else {
-				return row.Int(v)
+			v := d.I / u.months()
+			switch u {
+			case unitMonth:
+				v %= 12
+			case unitQuarter:
+				v = v%4 + 1
 			}
+			return row.Int(v)
 		}), nil
 	case of.Kind == types.IntervalDT:
 		return strict1(args[1], func(_ *Ctx, d row.Datum) row.Datum {
@@ -204,9 +205,10 @@ func bindTimestampAdd(args []Expr) ([]Expr, types.Type, error) {
 		return nil, t, argErrorf(0, "%s has no %s", t.Nullable(), u)
 	case t.Kind == types.Date && !u.isDateUnit():
 		p := 0
-		if u == unitMillisecond {
+		switch u {
+		case unitMillisecond:
 			p = 3
-		} else if u == unitMicrosecond {
+		case unitMicrosecond:
 			p = 6
 		}
 		at = coerce(at, types.TimestampOf(p))

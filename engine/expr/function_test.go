@@ -125,7 +125,7 @@ func TestNullArguments(t *testing.T) {
 }
 
 func TestUnknownFunction(t *testing.T) {
-	for name, near := range map[string]string{"UPER": "UPPER", "SUBSTRNG": "SUBSTRING", "XYZZY": "", "CURENT_DATE": "CURRENT_DATE", "CONCTA": "CONCAT"} {
+	for name, near := range map[string]string{"UPER": "UPPER", "SUBSTRNG": "SUBSTRING", "XYZZY": "", "CURRENTDATE": "CURRENT_DATE", "CONCTA": "CONCAT"} {
 		_, err := Resolve(name, nil)
 		u, ok := err.(*UnknownFunctionError)
 		if !ok || u.Near != near {

@@ -54,19 +54,22 @@ func compileLike(pattern []byte, escape rune) (*likePattern, error) {
 		raw := pattern[i : i+n]
 		i += n
 		p.openEnd = false
-		switch {
-		case r == escape:
+		if r == escape {
 			r, n = utf8.DecodeRune(pattern[i:])
 			if n == 0 || r != '%' && r != '_' && r != escape {
 				return nil, errEscape
 			}
 			text = append(text, pattern[i:i+n]...)
 			i += n
-		case r == '%':
+			started = true
+			continue
+		}
+		switch r {
+		case '%':
 			end()
 			p.openStart = p.openStart || !started
 			p.openEnd = true
-		case r == '_':
+		case '_':
 			flush()
 			piece.parts = append(piece.parts, nil)
 		default:

@@ -17,7 +17,6 @@ type param struct {
 // VARCHAR: these need no conversion.
 var (
 	aString  = param{"a character string", types.Type.IsString, types.Type{}}
-	aBinary  = param{"a binary string", types.Type.IsBinary, types.Type{}}
 	anInt    = param{"an integer", types.Type.IsInteger, types.Type{}}
 	aNumber  = param{"a number", types.Type.IsNumeric, types.Type{}}
 	aDouble  = param{"a number", types.Type.IsNumeric, types.Of(types.Double)}

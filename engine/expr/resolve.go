@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -55,7 +56,8 @@ func (f *Function) call(args []Expr) (Expr, error) {
 	}
 	coerced, t, err := f.bind(args)
 	if err != nil {
-		if e, ok := err.(*ArgError); ok && !strings.HasPrefix(e.Msg, f.Name) {
+		var e *ArgError
+		if errors.As(err, &e) && !strings.HasPrefix(e.Msg, f.Name) {
 			return nil, &ArgError{e.Arg, f.Name + ": " + e.Msg}
 		}
 		return nil, err
