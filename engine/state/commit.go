@@ -45,6 +45,7 @@ func (s *Store) Commit(fs []*Frozen, cut []byte) error {
 		if err := s.failed(); err != nil { // Pebble's logger has the cause of what it reported as done
 			return err
 		}
+		s.compactions.weigh(s.db.Metrics(), s.cold.Load())
 	}
 	s.commits.Add(1)
 	s.rowsWritten.Add(int64(rows))
@@ -55,9 +56,9 @@ func (s *Store) Commit(fs []*Frozen, cut []byte) error {
 }
 
 // ingestRows is the size from which a commit becomes a sorted table of its own that Pebble takes in as it
-// is. Below, a batch through the log costs less than the table's three syncs; above, log, memtable and
-// flush would each handle every row again.
-const ingestRows = 4096
+// is: 0.6 µs of processor time a row with its Freeze, against 0.9 by way of log, memtable and flush. Below, it
+// is the table's several syncs that cost more, and the many small tables.
+const ingestRows = 10_000
 
 // inOrder calls f for all records in the order of their keys. The shards of a stage own disjoint key groups, the
 // group is the first byte and the stage the second, so that no merge is needed when fs is in the order of stages.

@@ -103,8 +103,8 @@ func (t *Table) evictable(head Ref) bool {
 func (t *Table) evictGroup(head Ref) {
 	a := &t.sh.arena
 	e := a.at(head)
-	t.cold[keyenc.Group(keyenc.Hash(e.key()))] = true
-	t.anyCold = true
+	group := keyenc.Group(keyenc.Hash(e.key()))
+	t.chill(group, group+1)
 	if e.flags&flagGroup != 0 {
 		t.bigBytes -= t.bigOf(e).ix.bytes
 		t.dropBig(e)

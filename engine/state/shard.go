@@ -87,6 +87,7 @@ func (t *Table) chill(from, to int) {
 		t.cold[g] = true
 	}
 	t.anyCold = true
+	t.sh.store.cold.Store(true)
 }
 
 // unlimitedPressure is the dirty and frozen memory of all shards that calls for a checkpoint when there is

@@ -47,8 +47,10 @@ type Store struct {
 	pebbleOpts *pebble.Options
 	shards     []*Shard // by stage, then number
 
-	committing sync.Mutex
-	ingests    int
+	committing  sync.Mutex
+	ingests     int
+	compactions *patience
+	cold        atomic.Bool // some state is not in memory
 
 	mu    sync.Mutex
 	cut   []byte
@@ -71,7 +73,7 @@ func Open(o Options) (*Store, error) {
 	if o.Budget < 0 || o.Dir == "" {
 		o.Budget = 0
 	}
-	s := &Store{opts: o, fs: o.FS, meta: map[string][]byte{}}
+	s := &Store{opts: o, fs: o.FS, meta: map[string][]byte{}, compactions: newPatience()}
 	if s.fs == nil {
 		s.fs = vfs.Default
 	}
@@ -94,7 +96,7 @@ func (s *Store) open(cache, memtable int64) error {
 	if err := s.openDir(); err != nil {
 		return err
 	}
-	s.pebbleOpts = pebbleOptions(s.fs, cache, memtable, pebbleLog{s})
+	s.pebbleOpts = s.pebbleOptions(cache, memtable)
 	db, err := pebble.Open(s.fs.PathJoin(s.opts.Dir, dbDir), s.pebbleOpts)
 	if err != nil {
 		return err
