@@ -138,8 +138,8 @@ func TestReaderGoesAway(t *testing.T) {
 func TestStateDirectory(t *testing.T) {
 	dir := t.TempDir()
 	const sql = `
-CREATE TABLE ticks (n BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '10000', 'number-of-rows' = '100000',
-  'fields.n.kind' = 'sequence', 'fields.n.start' = '1', 'fields.n.end' = '100000');
+CREATE TABLE ticks (n BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '20000', 'number-of-rows' = '40000',
+  'fields.n.kind' = 'sequence', 'fields.n.start' = '1', 'fields.n.end' = '40000');
 SELECT n FROM ticks;
 `
 	seen := map[string]bool{}
@@ -159,7 +159,7 @@ SELECT n FROM ticks;
 		t.Fatalf("exit code %d, stderr:\n%s", code, p.stderr.String())
 	}
 	before := len(seen)
-	if before == 100000 {
+	if before == 40000 {
 		t.Fatal("the job was not interrupted")
 	}
 	o := sluice(t, dir, sql, "run", "--parallelism", "1", "--state-dir", dir, "-").succeeded(t)
@@ -170,7 +170,7 @@ SELECT n FROM ticks;
 		}
 		seen[l] = true
 	}
-	if len(seen) != 100000 {
+	if len(seen) != 40000 {
 		t.Errorf("%d rows before the stop, %d in all", before, len(seen))
 	}
 }
