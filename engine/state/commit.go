@@ -1,7 +1,6 @@
 package state
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -60,16 +59,17 @@ func (s *Store) Commit(fs []*Frozen, cut []byte) error {
 // is the table's several syncs that cost more, and the many small tables.
 const ingestRows = 10_000
 
-// inOrder calls f for all records in the order of their keys. The shards of a stage own disjoint key groups, the
-// group is the first byte and the stage the second, so that no merge is needed when fs is in the order of stages.
-func inOrder(fs []*Frozen, f func(key, value []byte, deleted bool) error) error {
+// inOrder calls f for all records in the order of their keys. The shards of a stage own disjoint key groups,
+// the group is the first byte and the stage the second, so that no merge is needed when fs is in the order
+// of stages.
+func (s *Store) inOrder(fs []*Frozen, f func(key, value []byte, deleted bool) error) error {
 	for g := range keyenc.KeyGroups {
 		for _, z := range fs {
 			if len(z.groups[g]) == 0 {
 				continue
 			}
 			items := z.groups[g]
-			slices.SortFunc(items, z.compare)
+			s.sorter.sort(z, items)
 			for i := range items {
 				if err := f(z.record(&items[i])); err != nil {
 					return err
@@ -80,26 +80,10 @@ func inOrder(fs []*Frozen, f func(key, value []byte, deleted bool) error) error 
 	return nil
 }
 
-func (f *Frozen) compare(x, y frozenItem) int {
-	switch {
-	case x.table != y.table:
-		return cmp.Compare(x.table, y.table)
-	case x.a != y.a:
-		return cmp.Compare(x.a, y.a)
-	case x.b != y.b:
-		return cmp.Compare(x.b, y.b)
-	case x.c != y.c:
-		return cmp.Compare(x.c, y.c)
-	}
-	kx, _, _ := f.record(&x)
-	ky, _, _ := f.record(&y)
-	return bytes.Compare(kx, ky)
-}
-
 func (s *Store) commitBatch(fs []*Frozen, cut []byte) error {
 	b := s.db.NewBatch()
 	defer b.Close()
-	err := inOrder(fs, func(key, value []byte, deleted bool) error {
+	err := s.inOrder(fs, func(key, value []byte, deleted bool) error {
 		if deleted {
 			return b.Delete(key, nil)
 		}
@@ -122,7 +106,7 @@ func (s *Store) commitTable(fs []*Frozen, cut []byte) error {
 		return err
 	}
 	w := sstable.NewWriter(objstorageprovider.NewFileWritable(file), tableWriterOptions(s.pebbleOpts))
-	err = inOrder(fs, func(key, value []byte, deleted bool) error {
+	err = s.inOrder(fs, func(key, value []byte, deleted bool) error {
 		if deleted {
 			return w.Delete(key)
 		}

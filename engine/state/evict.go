@@ -14,23 +14,27 @@ type clock struct {
 // Maintain evicts down to the budget. Call it between batches: groups leave memory only here, and borrowed
 // slices and Refs of this shard end. It returns the fault that has befallen the store, if any.
 func (sh *Shard) Maintain() error {
-	if sh.budget > 0 && sh.store.db != nil {
+	if sh.share > 0 && sh.store.db != nil {
 		sh.evict()
 	}
 	sh.publish()
 	return sh.store.failed()
 }
 
-// over reports whether the shard uses more than its budget. Slabs are counted, in part, beside the slots in
-// use: where sizes shift, half-empty slabs of the old sizes remain until eviction empties them.
+// over reports whether the shard must give memory back: the store uses more than its budget, and the shard
+// more than its even share, so that one with much state may use what another leaves. Whole slabs are
+// counted, with some room, beside the slots in use: where sizes shift, half-empty slabs of the old sizes
+// remain until eviction empties them. Nor may a shard outgrow its 32-bit references.
 func (sh *Shard) over() bool {
-	a := &sh.arena
-	room := sh.budget - sh.frozenBytes()
-	return a.live > room || a.held > room+room/4+slack
+	s, frozen := sh.store, sh.frozenBytes()
+	memory, held := sh.arena.live+frozen, sh.arena.held+frozen
+	return memory > sh.share && s.memory.Load()-sh.told.memory+memory > s.hotBudget ||
+		held > loose(sh.share) && s.held.Load()-sh.told.held+held > loose(s.hotBudget) ||
+		held > maxArena/16*15
 }
 
-// slack keeps the partly filled slabs of a small store from counting against it.
-const slack = 8 << 20
+// loose is the memory that slabs may take for the given bytes in use.
+func loose(bytes int64) int64 { return bytes + bytes/4 + 8<<20 }
 
 func (sh *Shard) evict() {
 	if sh.stuck || !sh.over() {

@@ -69,7 +69,10 @@ func (t *Table) freeze(f *Frozen) {
 	a := &t.sh.arena
 	t.dirty, t.frozen = t.frozen[:0], t.dirty
 	kept := t.frozen[:0]
-	for _, r := range t.frozen {
+	for i, r := range t.frozen {
+		if i%touchAhead == 0 {
+			t.touchAll(t.frozen[i:min(i+touchAhead, len(t.frozen))])
+		}
 		e := a.at(r)
 		e.flags &^= flagDirty
 		if e.flags&flagDead != 0 {
@@ -85,6 +88,19 @@ func (t *Table) freeze(f *Frozen) {
 		}
 	}
 	t.frozen = kept
+}
+
+// touchAhead is how many entries are brought near the processor together, see Load.
+const touchAhead = 64
+
+func (t *Table) touchAll(refs []Ref) {
+	var seen uint64
+	for _, r := range refs {
+		e := t.sh.arena.at(r)
+		head, kl, sl, vl := e.lens()
+		seen += uint64(*e.last(head + kl + sl + vl))
+	}
+	t.sh.sink += seen
 }
 
 func (t *Table) conflict() error {

@@ -16,13 +16,13 @@ const pebbleFormat = pebble.FormatFlushableIngestExcises
 // shares divides the budget: an eighth for Pebble's block cache, a sixteenth for each of two memtables, the
 // rest for the shards' hot, dirty and frozen memory. Without a budget everything is hot and the cache only
 // serves compactions.
-func shares(budget int64, shards int) (cache, memtable, shard int64) {
+func shares(budget int64) (cache, memtable, hot int64) {
 	if budget == 0 {
 		return 8 << 20, maxMemtable, 0
 	}
 	cache = max(budget/8, 256<<10)
 	memtable = min(max(budget/16, 256<<10), maxMemtable)
-	return cache, memtable, max((budget-cache-2*memtable)/int64(shards), 64<<10)
+	return cache, memtable, max(budget-cache-2*memtable, 64<<10)
 }
 
 func (s *Store) pebbleOptions(cache, memtable int64) *pebble.Options {

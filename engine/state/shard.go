@@ -16,7 +16,7 @@ type Shard struct {
 	tables map[uint16]*Table
 	order  []*Table // by creation
 
-	budget     int64 // for hot, dirty and frozen memory; 0 is unlimited
+	share      int64 // of the store's budget for hot, dirty and frozen memory, see evict.go; 0 is unlimited
 	dirtyBytes int64
 	frozen     *Frozen // the one in flight
 	spare      *Frozen // the one before, for its memory
@@ -30,15 +30,19 @@ type Shard struct {
 	sink uint64
 
 	shown shown
+	told  used // what of this shard is in the store's sums
 }
+
+// used is what counts against the budget.
+type used struct{ memory, held, waiting int64 }
 
 // shown is what Stats shows of a shard; the shard's goroutine publishes it.
 type shown struct {
 	rows, live, held, dirty, frozen, loaded, evicted atomic.Int64
 }
 
-func newShard(s *Store, stage, no int, budget int64) *Shard {
-	return &Shard{store: s, stage: stage, no: no, tables: map[uint16]*Table{}, budget: min(budget, maxArena)}
+func newShard(s *Store, stage, no int, share int64) *Shard {
+	return &Shard{store: s, stage: stage, no: no, tables: map[uint16]*Table{}, share: min(share, maxArena)}
 }
 
 // groups is the range of key groups [lo, hi) that the shard owns.
@@ -53,10 +57,10 @@ func (sh *Shard) groups() (lo, hi int) {
 	return lo, hi
 }
 
-// Table returns the table with this id (TableID of the shard's stage), creating it. A table of kind bag holds equal rows as often as they
-// were added: an entry is told from others by (key, value). Otherwise (key, sub) tells entries apart, at
-// barriers at least. The id and the kind are on-disk format; a table asked for in another kind than the
-// one it was stored in panics.
+// Table returns the table with this id (TableID of the shard's stage), creating it. A table of kind bag holds
+// equal rows as often as they were added: an entry is told from others by (key, value). Otherwise (key, sub)
+// tells entries apart, at barriers at least. The id and the kind are on-disk format; a table asked for in
+// another kind than the one it was stored in panics.
 func (sh *Shard) Table(id uint16, bag bool) *Table {
 	if int(id>>8) != sh.stage {
 		panic(fmt.Sprintf("state: table %d is not of stage %d", id, sh.stage))
@@ -90,17 +94,18 @@ func (t *Table) chill(from, to int) {
 	t.sh.store.cold.Store(true)
 }
 
-// unlimitedPressure is the dirty and frozen memory of all shards that calls for a checkpoint when there is
-// no budget: a checkpoint copies it.
+// unlimitedPressure is the dirty and frozen memory that calls for a checkpoint when there is no budget: a
+// checkpoint copies it.
 const unlimitedPressure = 512 << 20
 
-// Pressure reports whether so much waits to be written that a checkpoint should be taken early.
+// Pressure reports whether so much of the store waits to be written, a quarter of the budget, that a
+// checkpoint should be taken early.
 func (sh *Shard) Pressure() bool {
-	limit := sh.budget / 4
-	if sh.budget == 0 {
-		limit = unlimitedPressure / int64(len(sh.store.shards))
+	limit := sh.store.hotBudget / 4
+	if limit == 0 {
+		limit = unlimitedPressure
 	}
-	return sh.dirtyBytes+sh.frozenBytes() > limit
+	return sh.store.waiting.Load()-sh.told.waiting+sh.dirtyBytes+sh.frozenBytes() > limit
 }
 
 func (sh *Shard) frozenBytes() int64 {
@@ -110,16 +115,23 @@ func (sh *Shard) frozenBytes() int64 {
 	return sh.frozen.bytes
 }
 
+// publish makes the shard's numbers known to Stats and to the other shards.
 func (sh *Shard) publish() {
 	rows := 0
 	for _, t := range sh.order {
 		rows += t.live
 	}
+	s, frozen := sh.store, sh.frozenBytes()
 	sh.shown.rows.Store(int64(rows))
+	sh.shown.dirty.Store(sh.dirtyBytes)
+	sh.shown.frozen.Store(frozen)
 	sh.shown.live.Store(sh.arena.live)
 	sh.shown.held.Store(sh.arena.held)
-	sh.shown.dirty.Store(sh.dirtyBytes)
-	sh.shown.frozen.Store(sh.frozenBytes())
+	now := used{memory: sh.arena.live + frozen, held: sh.arena.held + frozen, waiting: sh.dirtyBytes + frozen}
+	s.memory.Add(now.memory - sh.told.memory)
+	s.held.Add(now.held - sh.told.held)
+	s.waiting.Add(now.waiting - sh.told.waiting)
+	sh.told = now
 }
 
 // close gives the memory back.

@@ -49,8 +49,12 @@ type Store struct {
 
 	committing  sync.Mutex
 	ingests     int
+	sorter      sorter
 	compactions *patience
 	cold        atomic.Bool // some state is not in memory
+
+	hotBudget             int64        // for all shards together
+	memory, held, waiting atomic.Int64 // sums of the shards' used
 
 	mu    sync.Mutex
 	cut   []byte
@@ -77,9 +81,10 @@ func Open(o Options) (*Store, error) {
 	if s.fs == nil {
 		s.fs = vfs.Default
 	}
-	cache, memtable, share := shares(o.Budget, o.Stages*o.Shards)
+	cache, memtable, hot := shares(o.Budget)
+	s.hotBudget = hot
 	for i := range o.Stages * o.Shards {
-		s.shards = append(s.shards, newShard(s, i/o.Shards, i%o.Shards, share))
+		s.shards = append(s.shards, newShard(s, i/o.Shards, i%o.Shards, hot/int64(o.Stages*o.Shards)))
 	}
 	if o.Dir == "" {
 		return s, nil

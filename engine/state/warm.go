@@ -57,9 +57,16 @@ func (s *Store) warmUpShard(i int) error {
 		return err
 	}
 	defer it.Close()
+	publish := func() {
+		for stage := range s.opts.Stages {
+			s.Shard(stage, i).publish()
+		}
+	}
+	defer publish()
 	var (
-		b   groupBuilder
-		key []byte // of the group being built, with its key group and table
+		b     groupBuilder
+		key   []byte // of the group being built, with its key group and table
+		group = lo
 	)
 	for ok := it.First(); ok; ok = it.Next() {
 		v, err := it.ValueAndErr()
@@ -73,22 +80,23 @@ func (s *Store) warmUpShard(i int) error {
 		if int(e.table>>8) >= s.opts.Stages {
 			return fmt.Errorf("it holds stage %d, and this job has %d: it is of another job", e.table>>8, s.opts.Stages)
 		}
-		sh := s.Shard(int(e.table>>8), i)
-		full := it.Key()[:groupTableBytes+len(e.key)]
-		if !bytes.Equal(full, key) {
-			if sh.budget > 0 && sh.arena.live > sh.budget/2 {
-				for stage := range s.opts.Stages { // what the budget has no room for
-					s.Shard(stage, i).leaveCold(e.group, hi)
+		if e.group != group {
+			group = e.group
+			publish()
+			if s.hotBudget > 0 && s.memory.Load() > s.hotBudget/4*3 { // the estimate was wrong
+				for stage := range s.opts.Stages {
+					s.Shard(stage, i).leaveCold(group, hi)
 				}
 				break
 			}
+		}
+		sh := s.Shard(int(e.table>>8), i)
+		full := it.Key()[:groupTableBytes+len(e.key)]
+		if !bytes.Equal(full, key) {
 			key = append(key[:0], full...)
 			b.begin(sh.Table(e.table, e.bag), keyenc.Hash(e.key))
 		}
 		b.add(&e)
-	}
-	for stage := range s.opts.Stages {
-		s.Shard(stage, i).publish()
 	}
 	return it.Error()
 }
