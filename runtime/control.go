@@ -39,6 +39,7 @@ type controller struct {
 	pressure  bool
 	commitErr error
 	inCommit  bool
+	forget    uint64 // the log may forget the epochs up to this one; 0 for nothing new
 
 	epoch     uint64    // the present epoch
 	time      int64     // its time
@@ -159,7 +160,13 @@ func (c *controller) step(ctx context.Context, ending *bool) (ended bool, wait t
 		return false, 0, err
 	}
 	if *ending {
-		return flying == 0 && !c.committing(), time.Hour, c.failure(flying)
+		if flying > 0 || c.committing() {
+			return false, time.Hour, nil
+		}
+		if _, _, err := c.reap(ctx); err != nil { // the commit may have ended, and failed, since reap looked
+			return false, 0, err
+		}
+		return true, 0, c.failure()
 	}
 	if processing >= maxProcessing || flying >= maxUnacknowledged {
 		return false, time.Hour, nil
@@ -228,11 +235,8 @@ func (c *controller) readers() (rows int64, quiet, finished bool) {
 	return rows, quiet, finished || broken
 }
 
-// failure is the first bad input that a reader met, once everything before it is out.
-func (c *controller) failure(flying int) error {
-	if flying > 0 || c.committing() {
-		return nil
-	}
+// failure is the first bad input that a reader met.
+func (c *controller) failure() error {
 	for _, r := range c.job.readers {
 		if err := r.err.Load(); err != nil {
 			return *err
@@ -357,6 +361,12 @@ func (c *controller) reap(ctx context.Context) (processing, flying int, err erro
 	if c.commitErr != nil {
 		return 0, 0, c.commitErr
 	}
+	if c.forget > 0 { // here and not in commit, since cuts are logged meanwhile
+		if err := c.job.log.TruncateThrough(c.forget); err != nil {
+			return 0, 0, err
+		}
+		c.forget = 0
+	}
 	for len(c.flight) > 0 {
 		f := c.flight[0]
 		if f.err != nil {
@@ -390,12 +400,15 @@ func (c *controller) reap(ctx context.Context) (processing, flying int, err erro
 	return processing, len(c.flight), nil
 }
 
-// commit makes a checkpoint durable, tells the shards, and lets the log and the sources forget what lies before
-// it.
+// commit makes a checkpoint durable, tells the shards and the sources, and has the log forget what lies before
+// it. It runs beside the controller.
 func (c *controller) commit(ctx context.Context, f *flight) {
 	err := c.job.commit(ctx, f)
 	c.mu.Lock()
 	c.inCommit, c.commitErr, c.pressure = false, err, false
+	if err == nil {
+		c.forget = f.cut.Epoch
+	}
 	c.mu.Unlock()
 	c.wake()
 }

@@ -56,9 +56,6 @@ func (j *Job) commit(ctx context.Context, f *flight) error {
 	for i, t := range f.owners {
 		t.durable.Store(f.frozen[i])
 	}
-	if err := j.log.TruncateThrough(f.cut.Epoch); err != nil {
-		return err
-	}
 	j.checkpoints.Add(1)
 	for _, s := range j.sources {
 		s.source.Committed(ctx, f.cut.Sources[s.name])
