@@ -3,6 +3,7 @@ package realkafka
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -20,6 +21,7 @@ func ReadTopic(ctx context.Context, addr, topic string, f func(*kgo.Record) erro
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: start}),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 		kgo.FetchMaxBytes(64<<20),
+		kgo.MetadataMinAge(50*time.Millisecond),
 		// The last record of a partition may be the marker that ends a transaction.
 		kgo.KeepControlRecords())
 	if err != nil {

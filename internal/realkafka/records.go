@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -71,9 +72,10 @@ func ParseJSONL(in io.Reader) ([]*kgo.Record, error) {
 }
 
 // ProducerOptions place records as a Java producer does by default: by murmur2
-// of the key.
+// of the key. A broker may list a new topic before it takes records for it; the
+// client then asks again after MetadataMinAge, which is 5 s by default.
 func ProducerOptions(addr string) []kgo.Opt {
-	return []kgo.Opt{kgo.SeedBrokers(addr), kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil))}
+	return []kgo.Opt{kgo.SeedBrokers(addr), kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)), kgo.MetadataMinAge(50 * time.Millisecond)}
 }
 
 // Produce writes records, in order, to topics that exist, and returns when the
