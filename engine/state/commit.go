@@ -29,7 +29,7 @@ func (s *Store) Commit(fs []*Frozen, cut []byte) error {
 	rows := 0
 	for _, f := range fs {
 		if f.err != nil {
-			return s.fail(f.err)
+			return s.fault(f.err)
 		}
 		rows += f.rows
 	}

@@ -83,6 +83,13 @@ func (p *patience) Unregister() {
 	}
 }
 
+// stop lets no compaction start any more.
+func (p *patience) stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+}
+
 // TrySchedule implements pebble.CompactionScheduler.
 func (p *patience) TrySchedule() (bool, pebble.CompactionGrantHandle) {
 	p.mu.Lock()

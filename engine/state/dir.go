@@ -68,6 +68,10 @@ func (s *Store) checkFormat() error {
 	if _, err := fs.Stat(fs.PathJoin(dir, dbDir)); err == nil {
 		return fmt.Errorf("it holds %s but no file %s: not a state directory, or a damaged one", dbDir, formatFile)
 	}
+	// A run before may have created the directory and ended before it was synced into its parent.
+	if err := syncDir(fs, fs.PathDir(dir)); err != nil {
+		return err
+	}
 	return writeFileSynced(fs, dir, formatFile, []byte(want))
 }
 

@@ -27,7 +27,7 @@ func shares(budget int64) (cache, memtable, hot int64) {
 
 func (s *Store) pebbleOptions(cache, memtable int64) *pebble.Options {
 	o := &pebble.Options{
-		FS:                          s.fs,
+		FS:                          stopFS{s.fs, s},
 		FormatMajorVersion:          pebbleFormat,
 		CacheSize:                   cache,
 		MemTableSize:                uint64(memtable),
@@ -41,7 +41,10 @@ func (s *Store) pebbleOptions(cache, memtable int64) *pebble.Options {
 		Logger:                      pebbleLog{s},
 		EventListener: &pebble.EventListener{
 			// A flush or compaction failed. Pebble would try for ever, and stop taking commits in between.
-			BackgroundError: func(err error) { _ = s.fail(err) },
+			BackgroundError: func(err error) {
+				_ = s.fail(err)
+				s.compactions.stop()
+			},
 		},
 	}
 	o.Experimental.CompactionScheduler = s.compactions

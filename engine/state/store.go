@@ -210,8 +210,14 @@ func (s *Store) Stats() Stats {
 }
 
 // Close releases the memory and the lock. No shard may be in use, nor Commit or Stats. Nothing is
-// committed: what was not, is lost, and comes again from the input.
-func (s *Store) Close() error { return s.fault(s.release()) }
+// committed: what was not, is lost, and comes again from the input. After a failure it returns that.
+func (s *Store) Close() error {
+	err := s.release()
+	if cause := s.failed(); cause != nil {
+		return cause
+	}
+	return s.fault(err)
+}
 
 func (s *Store) release() error {
 	var errs []error

@@ -1,0 +1,297 @@
+package state
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"github.com/sluicesql/sluice/engine/keyenc"
+)
+
+// faultRun opens a store, commits three times and closes it, the second time as a table that is ingested.
+// It returns the number of commits that returned without error, and the first error.
+func faultRun(fs FS) (committed int, err error) {
+	s, err := Open(Options{Dir: "d/state", Shards: 2, FS: fs, Budget: 2 << 20})
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		if cerr := s.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	for n := 1; n <= 3; n++ {
+		rows := 50
+		if n == 2 {
+			rows = ingestRows + 10
+		}
+		faultRows(s, n, rows)
+		fs := []*Frozen{s.Shard(0, 0).Freeze(), s.Shard(0, 1).Freeze()}
+		if err := s.Commit(fs, fmt.Appendf(nil, "cut %d", n)); err != nil {
+			return committed, err
+		}
+		committed = n
+		for i, f := range fs {
+			s.Shard(0, i).Durable(f)
+		}
+		if err := s.SetMeta("job", fmt.Append(nil, n)); err != nil {
+			return committed, err
+		}
+	}
+	return committed, nil
+}
+
+// faultRows writes value n under the first keys.
+func faultRows(s *Store, n, rows int) {
+	for i := range rows {
+		key := intKey(nil, uint64(i))
+		h := keyenc.Hash(key)
+		t := s.Shard(0, keyenc.Shard(keyenc.Group(h), 2)).Table(1, false)
+		t.Put(h, key, nil, fmt.Append(nil, n))
+	}
+}
+
+// checkFaultState sees that the directory holds exactly commit n for some n ≥ committed.
+func checkFaultState(t *testing.T, fs FS, committed int) {
+	t.Helper()
+	s, err := Open(Options{Dir: "d/state", Shards: 3, FS: fs})
+	if err != nil {
+		t.Fatalf("after %d commits: %v", committed, err)
+	}
+	n := 0
+	if s.Cut() != nil {
+		if _, err := fmt.Sscanf(string(s.Cut()), "cut %d", &n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n < committed || n > committed+1 {
+		t.Fatalf("cut %d after %d commits", n, committed)
+	}
+	want := map[string]string{}
+	for m := 1; m <= n; m++ {
+		rows := 50
+		if m == 2 {
+			rows = ingestRows + 10
+		}
+		for i := range rows {
+			want[string(intKey(nil, uint64(i)))] = fmt.Sprint(m)
+		}
+	}
+	got := 0
+	for i := range 3 {
+		s.Shard(0, i).Table(1, false).each(func(r Ref, e *entry) bool {
+			got++
+			if want[string(e.key())] != string(e.value()) {
+				t.Fatalf("commit %d: key %x holds %q, want %q", n, e.key(), e.value(), want[string(e.key())])
+			}
+			return true
+		})
+	}
+	if got != len(want) {
+		t.Fatalf("commit %d: %d rows, want %d", n, got, len(want))
+	}
+	must(t, s.Close())
+}
+
+// Every operation that changes the file system fails in turn, once or from then on; then the machine
+// crashes, and what was committed is there, whole.
+func TestFailingOperations(t *testing.T) {
+	for _, forever := range []bool{false, true} {
+		t.Run(fmt.Sprint("forever=", forever), func(t *testing.T) {
+			t.Parallel()
+			for i := int32(0); ; i++ {
+				fs := vfs.NewCrashableMem()
+				must(t, makeDir(fs, "d"))
+				idx := errorfs.OnIndex(i)
+				hit := false
+				inj := errorfs.InjectorFunc(func(op errorfs.Op) error {
+					if hit && forever {
+						return errorfs.ErrInjected
+					}
+					err := idx.MaybeError(op)
+					hit = hit || err != nil
+					return err
+				})
+				committed, err := faultRun(errorfs.Wrap(fs, writes(inj)))
+				crashed := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: int(i) % 2 * 50, RNG: rand.New(rand.NewPCG(uint64(i), 1))})
+				checkFaultState(t, crashed, committed)
+				if err != nil && !strings.Contains(err.Error(), "d/state") {
+					t.Fatalf("error without the directory: %v", err)
+				}
+				if !hit {
+					must(t, err)
+					if i < 40 || committed != 3 {
+						t.Fatalf("a run with %d operations and %d commits", i, committed)
+					}
+					t.Logf("%d operations", i)
+					return
+				}
+			}
+		})
+	}
+}
+
+// The machine crashes after each write operation.
+func TestCrashAfterEachOperation(t *testing.T) {
+	for i := 0; ; i++ {
+		fs := vfs.NewCrashableMem()
+		must(t, makeDir(fs, "d"))
+		var crashed *vfs.MemFS
+		n := 0
+		inj := errorfs.InjectorFunc(func(op errorfs.Op) error {
+			if n == i {
+				crashed = fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: i % 3 * 40, RNG: rand.New(rand.NewPCG(uint64(i), 1))})
+			}
+			n++
+			if crashed != nil {
+				return errorfs.ErrInjected // ends the run soon
+			}
+			return nil
+		})
+		committed, err := faultRun(errorfs.Wrap(fs, writes(inj)))
+		if crashed == nil {
+			must(t, err)
+			return
+		}
+		checkFaultState(t, crashed, committed)
+	}
+}
+
+func TestLocked(t *testing.T) {
+	dir := t.TempDir()
+	s, err := Open(Options{Dir: dir, Shards: 1})
+	must(t, err)
+	_, err = Open(Options{Dir: dir, Shards: 1})
+	if err == nil || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "another process uses it") {
+		t.Fatalf("second Open: %v", err)
+	}
+	must(t, s.Close())
+	s, err = Open(Options{Dir: dir, Shards: 1})
+	must(t, err)
+	must(t, s.Close())
+}
+
+func TestFormat(t *testing.T) {
+	for content, want := range map[string]string{
+		"sluice state 2\n": "format version 2, this sluice knows version 1",
+		"hello":            "not a state directory",
+		"":                 "not a state directory",
+	} {
+		fs := vfs.NewMem()
+		must(t, makeDir(fs, "d"))
+		must(t, writeFileSynced(fs, "d", formatFile, []byte(content)))
+		_, err := Open(Options{Dir: "d", Shards: 1, FS: fs})
+		if err == nil || !strings.Contains(err.Error(), "state directory d") || !strings.Contains(err.Error(), want) {
+			t.Fatalf("%q: %v", content, err)
+		}
+	}
+	fs := vfs.NewMem()
+	must(t, makeDir(fs, "d/db"))
+	if _, err := Open(Options{Dir: "d", Shards: 1, FS: fs}); err == nil || !strings.Contains(err.Error(), "no file FORMAT") {
+		t.Fatal(err)
+	}
+	for _, n := range []int{0, 129} {
+		if _, err := Open(Options{Shards: n}); err == nil {
+			t.Fatalf("%d shards", n)
+		}
+	}
+}
+
+func TestMeta(t *testing.T) {
+	for _, dir := range []string{"", "d"} {
+		fs := vfs.NewCrashableMem()
+		s, err := Open(Options{Dir: dir, Shards: 1, FS: fs})
+		must(t, err)
+		v, err := s.Meta("job")
+		if v != nil || err != nil {
+			t.Fatal(v, err)
+		}
+		must(t, s.SetMeta("job", []byte("1")))
+		must(t, s.SetMeta("empty", nil))
+		if dir != "" {
+			must(t, s.Close())
+			s, err = Open(Options{Dir: dir, Shards: 1, FS: fs.CrashClone(vfs.CrashCloneCfg{})})
+			must(t, err)
+		}
+		v, err = s.Meta("job")
+		if string(v) != "1" || err != nil {
+			t.Fatal(v, err)
+		}
+		if v, err = s.Meta("empty"); v == nil || len(v) != 0 || err != nil {
+			t.Fatal(v, err)
+		}
+		must(t, s.Close())
+	}
+}
+
+// What breaks the barrier's rules is refused by Commit, and nothing is written.
+func TestConflictsAreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		bag  bool
+		do   func(t *Table, h uint64, key []byte)
+		want string
+	}{
+		"twice":     {false, func(t *Table, h uint64, k []byte) { t.Add(h, k, nil, []byte("a"), 2) }, "more than one row"},
+		"two":       {false, func(t *Table, h uint64, k []byte) { t.Add(h, k, nil, []byte("a"), 1); t.Add(h, k, nil, []byte("b"), 1) }, "more than one row"},
+		"negative":  {false, func(t *Table, h uint64, k []byte) { t.Add(h, k, nil, []byte("a"), -1) }, "never been given"},
+		"twice bag": {true, func(t *Table, h uint64, k []byte) { t.Add(h, k, nil, []byte("a"), 2) }, ""},
+	} {
+		s, err := Open(Options{Dir: "d", Shards: 1, FS: vfs.NewMem()})
+		must(t, err)
+		key := intKey(nil, 7)
+		tab := s.Shard(0, 0).Table(3, c.bag)
+		c.do(tab, keyenc.Hash(key), key)
+		err = s.Commit([]*Frozen{s.Shard(0, 0).Freeze()}, nil)
+		switch {
+		case c.want == "":
+			must(t, err)
+		case err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), fmt.Sprintf("%x", key)):
+			t.Fatalf("%s: %v", name, err)
+		case s.countStateKeys(t) != 0 || s.Cut() != nil:
+			t.Fatalf("%s: something was written", name)
+		}
+		must(t, s.Close())
+	}
+}
+
+// A damaged table file is an error that names the directory, whoever reads it.
+func TestFlippedByte(t *testing.T) {
+	fs := vfs.NewMem()
+	if _, err := faultRun(fs); err != nil {
+		t.Fatal(err)
+	}
+	names, err := fs.List("d/state/db")
+	must(t, err)
+	flipped := 0
+	for _, name := range names {
+		if !strings.HasSuffix(name, ".sst") {
+			continue
+		}
+		path := "d/state/db/" + name
+		f, err := fs.OpenReadWrite(path, vfs.WriteCategoryUnspecified)
+		must(t, err)
+		var b [1]byte
+		_, err = f.ReadAt(b[:], 500)
+		must(t, err)
+		b[0] ^= 0x40
+		_, err = f.WriteAt(b[:], 500)
+		must(t, err)
+		must(t, f.Close())
+		flipped++
+	}
+	if flipped == 0 {
+		t.Fatal("no tables")
+	}
+	s, err := Open(Options{Dir: "d/state", Shards: 1, FS: fs})
+	if err == nil || !strings.Contains(err.Error(), "d/state") {
+		t.Fatalf("opened %v, %v", s, err)
+	}
+	if bytes.Contains([]byte(err.Error()), []byte("\n")) {
+		t.Fatalf("more than a line: %v", err)
+	}
+}
