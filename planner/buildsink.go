@@ -19,7 +19,7 @@ func (b *builder) sink(l *logicalSink) (*Sink, error) {
 	} else if err := b.tableSink(n, l, s); err != nil {
 		return nil, err
 	}
-	s = b.toSink(n, s)
+	s = b.toSink(n, l, s)
 	n.Input = s.node
 	n.PairKey = n.pairKey(s)
 	n.Keys, n.Bounded, n.Mode = s.facts.visible(s.ids), s.props().Bounded, n.Spec.Mode
@@ -132,9 +132,12 @@ func (b *builder) keyMismatch(l *logicalSink, s *stream) error {
 }
 
 // toSink adds the exchange before a sink, where one is needed: rows that are equal, or that have one key of
-// the sink, have to meet in one writer.
-func (b *builder) toSink(n *Sink, s *stream) *stream {
+// the sink, have to meet in one writer. Without a key of the sink, changes that a sink routes alike do.
+func (b *builder) toSink(n *Sink, l *logicalSink, s *stream) *stream {
 	key := pick(s.ids, n.Spec.Key)
+	if len(key) == 0 && l.sink != nil && s.props().Mode != spi.AppendOnly {
+		key = pick(s.ids, l.sink.route)
+	}
 	there := !s.reader && n.Width == 0
 	if len(key) > 0 {
 		if there && s.dist != nil && s.distWithin(key) {

@@ -83,6 +83,7 @@ func fakeRegistry() *spi.Registry {
 		{Name: "properties.sasl.jaas.config", Secret: true},
 		{Name: "scan.startup.mode", Kind: spi.EnumOption, Values: []string{"earliest-offset", "latest-offset"}, Default: "group-offsets"},
 		{Name: "scan.bounded.mode", Kind: spi.EnumOption, Values: []string{"unbounded", "latest-offset"}, Default: "unbounded"},
+		{Name: "key.fields"},
 		{Name: "scan.parallelism", Kind: spi.IntOption},
 		{Name: "sink.parallelism", Kind: spi.IntOption},
 		{Name: "sink.transactional-id-prefix", Unsupported: "transactions come later"},
@@ -114,7 +115,13 @@ func fakeRegistry() *spi.Registry {
 			return spi.SinkTraits{}, err
 		}
 		n, _ := t.Options.Int("sink.parallelism", 0)
-		return spi.SinkTraits{Accepts: f.Encodes(), Parallelism: int(n), Metadata: metadata[1:2]}, nil
+		traits := spi.SinkTraits{Accepts: f.Encodes(), Parallelism: int(n), Metadata: metadata[1:2]}
+		for i, c := range t.Columns {
+			if c.Name == t.Options["key.fields"] {
+				traits.Route = []int{i}
+			}
+		}
+		return traits, nil
 	}
 	r.AddConnector(log)
 	keyed := &fakeConnector{name: "upsert-kafka", options: messages}

@@ -3,6 +3,7 @@ package planner
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/sql/ast"
@@ -30,6 +31,7 @@ type sinkInfo struct {
 	traits  spi.SinkTraits
 	columns []int // the columns written, as indexes into spec.Columns
 	key     []int // positions of the primary key within columns
+	route   []int // positions of traits.Route within columns
 }
 
 // asSource asks the connector whether and how t can be read. ref is where the table is read.
@@ -102,13 +104,15 @@ func (s *Session) asSink(t *Table, ref ast.Pos) (*sinkInfo, error) {
 			info.columns = append(info.columns, i)
 		}
 	}
-	for _, k := range t.PrimaryKey {
-		for pos, i := range info.columns {
-			if i == k {
-				info.key = append(info.key, pos)
+	positions := func(columns []int) (at []int) {
+		for _, k := range columns {
+			if pos := slices.Index(info.columns, k); pos >= 0 {
+				at = append(at, pos)
 			}
 		}
+		return at
 	}
+	info.key, info.route = positions(t.PrimaryKey), positions(traits.Route)
 	if traits.Accepts == spi.Upsert && len(info.key) == 0 {
 		return nil, hint(errAt(ref, "table %q needs a PRIMARY KEY, since connector %s writes rows by key", t.Name, t.Connector.Name()),
 			"add PRIMARY KEY (…) NOT ENFORCED to its CREATE TABLE")

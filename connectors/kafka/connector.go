@@ -55,7 +55,8 @@ func (c *connector) CheckSink(t *spi.Table) (spi.SinkTraits, error) {
 	if c.upsert {
 		accepts = spi.Upsert
 	}
-	return spi.SinkTraits{Accepts: accepts, Parallelism: s.parallelism, Metadata: writableMetadata()}, nil
+	// Who reads the topic relies on the order of the records of one key.
+	return spi.SinkTraits{Accepts: accepts, Parallelism: s.parallelism, Metadata: writableMetadata(), Route: s.layout.keyFields}, nil
 }
 
 // OpenSource implements spi.Connector.

@@ -99,6 +99,9 @@ type SinkTraits struct {
 	Parallelism int
 	// Metadata are the metadata keys that can be written.
 	Metadata []Column
+	// Route are columns, as indexes into Table.Columns, that the sink keys its output by although they are no
+	// primary key: changes that agree in them go through one writer, so that they keep their order. Nil for none.
+	Route []int
 }
 
 // Scan asks for a source of a table.
