@@ -219,7 +219,7 @@ func (j *Job) startReplay() {
 	for _, r := range j.readers {
 		r.share = max(1, int64(j.cfg.EpochMaxRows/len(j.readers)))
 		if len(j.control.replay) > 0 {
-			r.r.Limit(j.control.replay[0].positions())
+			r.limit(j.control.replay[0].positions())
 		}
 	}
 }

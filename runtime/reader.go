@@ -28,10 +28,11 @@ type readerTask struct {
 	r      spi.Reader
 	cmds   chan command
 
-	state atomic.Int32
-	rows  atomic.Int64 // records since the last cut
-	share int64        // the reader's share of a full epoch: how often to make the controller look
-	err   atomic.Pointer[error]
+	limited bool // reads up to a limit: an epoch is being replayed
+	state   atomic.Int32
+	rows    atomic.Int64 // records since the last cut
+	share   int64        // the reader's share of a full epoch: how often to make the controller look
+	err     atomic.Pointer[error]
 }
 
 // command tells a reader to cut (barrier set) or sets its limit.
@@ -53,10 +54,13 @@ func (t *readerTask) run(ctx context.Context) error {
 			return context.Cause(ctx)
 		default:
 		}
-		n := 0
-		if t.err.Load() == nil {
+		n, most := 0, int64(t.job.cfg.BatchRows)
+		if !t.limited { // a replayed epoch is as large as it was
+			most = min(most, int64(t.job.cfg.EpochMaxRows)-t.rows.Load())
+		}
+		if t.err.Load() == nil && most > 0 {
 			var err error
-			n, err = t.r.Read(&batch, t.job.cfg.BatchRows)
+			n, err = t.r.Read(&batch, int(most))
 			if perr := t.push(&batch); perr != nil {
 				return perr
 			}
@@ -71,7 +75,7 @@ func (t *readerTask) run(ctx context.Context) error {
 			t.setState(reading)
 			continue
 		}
-		if final, err := t.wait(ctx); err != nil || final {
+		if final, err := t.wait(ctx, most <= 0); err != nil || final {
 			return err
 		}
 	}
@@ -89,8 +93,9 @@ func (t *readerTask) push(b *changelog.Batch) error {
 	return nil
 }
 
-// wait hands on what is held back, says that nothing is there, and sleeps until something is.
-func (t *readerTask) wait(ctx context.Context) (final bool, err error) {
+// wait hands on what is held back, says that nothing is there, and sleeps until something is. When the epoch is
+// full it sleeps until that has been cut.
+func (t *readerTask) wait(ctx context.Context, epochFull bool) (final bool, err error) {
 	for _, r := range t.inst.routers {
 		if err := r.Flush(); err != nil {
 			return false, err
@@ -107,8 +112,12 @@ func (t *readerTask) wait(ctx context.Context) (final bool, err error) {
 		t.setState(idle)
 	}
 	t.job.control.wake()
+	ready := t.r.Ready()
+	if epochFull {
+		ready = nil
+	}
 	select {
-	case <-t.r.Ready():
+	case <-ready:
 		return false, nil
 	case c := <-t.cmds:
 		return t.obey(ctx, c)
@@ -123,7 +132,7 @@ func (t *readerTask) obey(ctx context.Context, c command) (final bool, err error
 	b := c.barrier
 	if b == nil {
 		t.setState(reading) // until it has looked
-		t.r.Limit(c.limit)
+		t.limit(c.limit)
 		t.job.control.reply(cutReply{})
 		return false, nil
 	}
@@ -142,4 +151,10 @@ func (t *readerTask) obey(ctx context.Context, c command) (final bool, err error
 	t.r.Barrier()
 	t.inst.setTime(b.nextTime)
 	return b.final, nil
+}
+
+// limit makes the reader stop at positions; nil lets it read freely.
+func (t *readerTask) limit(pos []spi.Position) {
+	t.limited = pos != nil
+	t.r.Limit(pos)
 }
