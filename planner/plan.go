@@ -107,7 +107,7 @@ type Project struct {
 	Input Node
 	Exprs []expr.Expr
 	// UpsertKey is the primary key within the *input's* columns, for an input of mode Upsert: a Delete has
-	// only those, and the expressions over other columns are not evaluated for it. Each of them is passed on
+	// only those, and expressions over other columns are not evaluated for it. Each key column is passed on
 	// as a plain column. Nil otherwise.
 	UpsertKey []int
 }

@@ -22,7 +22,10 @@ type sinkTask struct {
 	name   string
 	cons   *op.Consolidate
 	writer spi.Writer
-	rows   atomic.Int64
+	// notNull are the columns that the table declares NOT NULL although the query may give NULL.
+	notNull []int
+	columns []planner.Column
+	rows    atomic.Int64
 }
 
 func (j *Job) newSinkTask(s *planner.Sink, index int) *sinkTask {
@@ -31,7 +34,10 @@ func (j *Job) newSinkTask(s *planner.Sink, index int) *sinkTask {
 		pair = keyenc.Columns(s.Input.Out().Types(), s.PairKey)
 	}
 	open := j.sinks[s]
-	return &sinkTask{job: j, name: open.name, cons: op.NewConsolidate(pair, s.Spec.Mode == spi.Upsert), writer: open.sink.Writer(index)}
+	return &sinkTask{
+		job: j, name: open.name, cons: op.NewConsolidate(pair, s.Spec.Mode == spi.Upsert), writer: open.sink.Writer(index),
+		notNull: s.NotNull, columns: s.Out().Columns,
+	}
 }
 
 // Push implements op.Output.
@@ -66,6 +72,22 @@ type writeTo struct {
 
 // Push implements op.Output.
 func (w writeTo) Push(b *changelog.Batch) error {
+	if err := w.t.checkNotNull(b); err != nil {
+		return err
+	}
 	w.t.rows.Add(int64(b.Len()))
 	return w.t.writer.Write(w.ctx, b)
+}
+
+// checkNotNull is table.exec.sink.not-null-enforcer = ERROR.
+func (t *sinkTask) checkNotNull(b *changelog.Batch) error {
+	for _, c := range t.notNull {
+		for i := range b.Len() {
+			if r := b.Row(i); r.IsNull(c) && !b.Op(i).Negative() {
+				return fmt.Errorf("column %s is declared NOT NULL and the query gives NULL in %s; declare it without NOT NULL, or keep such rows away by WHERE … IS NOT NULL",
+					t.columns[c].Name, describe(r, t.columns, t.job.cfg.TimeZone))
+			}
+		}
+	}
+	return nil
 }

@@ -50,7 +50,7 @@ func NewCombine(ctx *expr.Ctx, left, right []types.Type, residual expr.Expr, pro
 	}
 	c.direct = c.residual == nil
 	for _, k := range c.cols {
-		c.direct = c.direct && k.eval == nil
+		c.direct = c.direct && k.set == nil
 	}
 	return c, nil
 }
@@ -91,10 +91,10 @@ func (c *Combine) append(out *changelog.Batch, op changelog.Op, l, r row.Row) {
 	c.rb.Begin(out.Buf(), len(c.cols))
 	for j := range c.cols {
 		k := &c.cols[j]
-		if k.eval == nil {
+		if k.set == nil {
 			c.rb.Copy(j, w, k.from, k.phys)
 		} else {
-			c.rb.Datum(j, k.phys, k.eval(c.ctx, w))
+			k.set(c.ctx, w, &c.rb)
 		}
 	}
 	out.Commit(op, c.rb.Finish(c.phys))

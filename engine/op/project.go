@@ -1,36 +1,39 @@
 package op
 
 import (
+	"slices"
+
 	"github.com/sluicesql/sluice/engine/changelog"
 	"github.com/sluicesql/sluice/engine/expr"
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/types"
 )
 
-// column computes one output column: a plain copy of input column from, or a compiled expression.
+// column computes one output column: a plain copy of input column from, or an expression.
 type column struct {
 	phys types.Phys
 	from int
-	eval expr.Fn // nil for a copy
-	key  bool    // the column is part of an upsert key, and known in deletes
+	set  expr.Setter // nil for a copy
+	key  bool        // it follows from the upsert key alone, and so is known in deletes
 }
 
 func compileColumns(exprs []expr.Expr, upsertKey []int) ([]column, error) {
 	cols := make([]column, len(exprs))
 	for i, e := range exprs {
 		cols[i].phys = e.Type().Phys()
+		cols[i].key = true
+		for _, c := range expr.ColumnsOf(e) {
+			cols[i].key = cols[i].key && slices.Contains(upsertKey, c)
+		}
 		if c, ok := e.(*expr.Column); ok {
 			cols[i].from = c.Index
-			for _, k := range upsertKey {
-				cols[i].key = cols[i].key || k == c.Index
-			}
 			continue
 		}
-		f, err := expr.Compile(e)
+		f, err := expr.CompileSetter(e, i)
 		if err != nil {
 			return nil, err
 		}
-		cols[i].eval = f
+		cols[i].set = f
 	}
 	return cols, nil
 }
@@ -71,10 +74,10 @@ func (p *Project) Push(b *changelog.Batch) error {
 			c := &p.cols[j]
 			switch {
 			case keyOnly && !c.key:
-			case c.eval == nil:
+			case c.set == nil:
 				p.rb.Copy(j, r, c.from, c.phys)
 			default:
-				p.rb.Datum(j, c.phys, c.eval(p.ctx, r))
+				c.set(p.ctx, r, &p.rb)
 			}
 		}
 		p.out.Commit(op, p.rb.Finish(p.phys))

@@ -1,6 +1,9 @@
 package state
 
-import "unsafe"
+import (
+	"math/bits"
+	"unsafe"
+)
 
 // index maps 32-bit tags, taken from a hash, to Refs; several Refs may share a tag, the caller tells them
 // apart. It is an extendible hash table: a directory over the tag's high bits leads to segments of up to
@@ -29,10 +32,9 @@ type slot struct {
 }
 
 const (
-	slotBytes   = 8
-	minSlots    = 16
-	maxSlots    = 4096
-	maxDirDepth = 20
+	slotBytes = 8
+	minSlots  = 16
+	maxSlots  = 4096
 )
 
 // tagOf takes bits below the key group's, which are the same for many keys of a shard.
@@ -147,7 +149,7 @@ func (ix *index) shrink(g *segment) {
 
 // grow makes room in g's part of the tags.
 func (ix *index) grow(g *segment) {
-	if g.mask+1 < maxSlots || g.depth == maxDirDepth {
+	if g.mask+1 < maxSlots || g.depth >= ix.maxDepth() {
 		ix.swap(g, ix.copyOf(g, (g.mask+1)*2))
 		return
 	}
@@ -159,8 +161,21 @@ func (ix *index) grow(g *segment) {
 		ix.dir = wide
 		ix.depth++
 	}
-	halves := [2]*segment{ix.newSegment(maxSlots, g.depth+1), ix.newSegment(maxSlots, g.depth+1)}
 	shift := 31 - g.depth
+	var count [2]uint32
+	for i := uint32(0); i <= g.mask; i++ {
+		if s := g.slot(i); s.ref != 0 {
+			count[s.tag>>shift&1]++
+		}
+	}
+	var halves [2]*segment
+	for i, n := range count {
+		slots := uint32(minSlots)
+		for slots < 2*n {
+			slots *= 2
+		}
+		halves[i] = ix.newSegment(slots, g.depth+1)
+	}
 	for i := uint32(0); i <= g.mask; i++ {
 		if s := g.slot(i); s.ref != 0 {
 			halves[s.tag>>shift&1].put(s.tag, s.ref)
@@ -172,6 +187,10 @@ func (ix *index) grow(g *segment) {
 	}
 	ix.freeSegment(g)
 }
+
+// maxDepth bounds the directory: far more than random tags need, little when many tags are alike, which no
+// number of splits would tell apart.
+func (ix *index) maxDepth() uint8 { return uint8(min(20, bits.Len(uint(ix.used/1024))+4)) }
 
 func (ix *index) copyOf(g *segment, slots uint32) *segment {
 	n := ix.newSegment(slots, g.depth)

@@ -106,7 +106,7 @@ type world struct {
 var kinds = [3]bool{false, true, false}
 
 func (w *world) open() {
-	o := Options{Shards: w.shards, Budget: w.budget}
+	o := Options{Shards: w.shards, Stages: 2, Budget: w.budget}
 	if w.fs != nil {
 		o.Dir, o.FS = "data/state", w.fs
 	}
@@ -132,8 +132,22 @@ func (w *world) key(i int) []byte {
 	return k
 }
 
-func (w *world) shardOf(key []byte) *Shard {
-	return w.s.Shard(0, keyenc.Shard(keyenc.Group(keyenc.Hash(key)), w.shards))
+// The tables lie in two stages.
+func stageOf(no int) int { return no % 2 }
+
+func (w *world) shardOf(no int, key []byte) *Shard {
+	return w.s.Shard(stageOf(no), keyenc.Shard(keyenc.Group(keyenc.Hash(key)), w.shards))
+}
+
+func tableOf(sh *Shard, no int) *Table {
+	return sh.Table(TableID(uint8(sh.stage), uint8(no)), kinds[no])
+}
+
+// each calls f for all shards.
+func (w *world) each(f func(i int, sh *Shard)) {
+	for i := range 2 * w.shards {
+		f(i, w.s.Shard(i/w.shards, i%w.shards))
+	}
 }
 
 func (w *world) randKey() []byte {
@@ -186,22 +200,23 @@ func (w *world) batch() {
 	for range 1 + w.rng.IntN(30) {
 		k := w.randKey()
 		all = append(all, k)
-		sh := w.shardOf(k)
+		sh := w.shardOf(no, k)
 		if byShard[sh] == nil {
 			byShard[sh] = &KeyBatch{}
 		}
 		byShard[sh].Add(k)
 	}
 	for sh, kb := range byShard {
-		if err := sh.Table(uint16(no), bag).Load(kb); err != nil {
+		if err := tableOf(sh, no).Load(kb); err != nil {
 			w.t.Fatal(err)
 		}
 	}
 	for _, key := range all {
-		t := w.shardOf(key).Table(uint16(no), bag)
+		t := tableOf(w.shardOf(no, key), no)
 		w.check(t, no, key)
 		h := keyenc.Hash(key)
 		m := w.model[no]
+		w.grow(t, no, h, key)
 		for range 1 + w.rng.IntN(8) {
 			sub, value := w.randSub(no), w.randValue()
 			switch op := w.rng.IntN(12); {
@@ -246,6 +261,32 @@ func (w *world) batch() {
 	}
 }
 
+// grow makes a group big at times, or takes nearly all of it away.
+func (w *world) grow(t *Table, no int, h uint64, key []byte) {
+	m := w.model[no]
+	switch w.rng.IntN(40) {
+	case 0:
+		for range 150 {
+			sub, value := w.randSub(no), fmt.Appendf(nil, "%d", w.rng.IntN(300))
+			if no == 2 && len(m[string(key)][""]) > 2 {
+				return // few values of one key at a time
+			}
+			t.Add(h, key, sub, value, 1)
+			m.add(string(key), string(sub), string(value), 1)
+		}
+	case 1, 2:
+		keep := w.rng.IntN(20)
+		for r := t.First(h, key); r != 0; {
+			next := t.Next(r)
+			if keep--; keep < 0 {
+				m.add(string(key), string(t.Sub(r)), string(t.Value(r)), -t.Weight(r))
+				t.Delete(r)
+			}
+			r = next
+		}
+	}
+}
+
 // settle removes what may not be there at a barrier.
 func (w *world) settle() {
 	for no, m := range w.model {
@@ -276,7 +317,7 @@ func (w *world) settle() {
 	}
 	for no := range w.model {
 		for i := range w.shards {
-			t := w.s.Shard(0, i).Table(uint16(no), kinds[no])
+			t := tableOf(w.s.Shard(stageOf(no), i), no)
 			if t.Negatives() != 0 || t.Conflicts() != 0 || len(t.Offenders(5)) != 0 {
 				w.t.Fatalf("table %d: %d negatives, %d conflicts after settling", no, t.Negatives(), t.Conflicts())
 			}
@@ -285,7 +326,7 @@ func (w *world) settle() {
 }
 
 func (w *world) load(no int, key []byte) *Table {
-	t := w.shardOf(key).Table(uint16(no), kinds[no])
+	t := tableOf(w.shardOf(no, key), no)
 	var kb KeyBatch
 	kb.Add(key)
 	if err := t.Load(&kb); err != nil {
@@ -301,9 +342,7 @@ func (w *world) freeze() {
 	w.settle()
 	w.epoch++
 	w.pending = []*Frozen{}
-	for i := range w.shards {
-		w.pending = append(w.pending, w.s.Shard(0, i).Freeze())
-	}
+	w.each(func(_ int, sh *Shard) { w.pending = append(w.pending, sh.Freeze()) })
 	for i := range w.model {
 		w.pendModel[i] = w.model[i].clone()
 	}
@@ -315,9 +354,7 @@ func (w *world) finish() {
 		w.t.Fatal(err)
 	}
 	w.committed, w.cut = w.pendModel, w.pendCut
-	for i, f := range w.pending {
-		w.s.Shard(0, i).Durable(f)
-	}
+	w.each(func(i int, sh *Shard) { sh.Durable(w.pending[i]) })
 	w.pending, w.pendModel = nil, [3]modelTable{}
 }
 
@@ -334,7 +371,7 @@ func (w *world) verify() {
 		want, neg := w.model[no].count()
 		got, gotNeg := 0, 0
 		for i := range w.shards {
-			t := w.s.Shard(0, i).Table(uint16(no), kinds[no])
+			t := tableOf(w.s.Shard(stageOf(no), i), no)
 			got += t.Len()
 			gotNeg += t.Negatives()
 			t.audit(w.t)
@@ -346,11 +383,11 @@ func (w *world) verify() {
 }
 
 func (w *world) maintain() {
-	for i := range w.shards {
-		if err := w.s.Shard(0, i).Maintain(); err != nil {
+	w.each(func(_ int, sh *Shard) {
+		if err := sh.Maintain(); err != nil {
 			w.t.Fatal(err)
 		}
-	}
+	})
 }
 
 func (w *world) run(steps int) {
@@ -410,8 +447,7 @@ func (w *world) empty() {
 	w.finish()
 	w.maintain()
 	w.verify()
-	for i := range w.shards {
-		sh := w.s.Shard(0, i)
+	w.each(func(i int, sh *Shard) {
 		if sh.arena.live != 0 || sh.arena.held != 0 || sh.dirtyBytes != 0 {
 			w.t.Fatalf("shard %d still holds %d bytes live, %d in slabs, %d dirty", i, sh.arena.live, sh.arena.held, sh.dirtyBytes)
 		}
@@ -420,7 +456,7 @@ func (w *world) empty() {
 				w.t.Fatalf("table %d: %d rows, %d bytes", t.id, t.Len(), t.Bytes())
 			}
 		}
-	}
+	})
 	if n := w.s.countStateKeys(w.t); n != 0 {
 		w.t.Fatalf("%d state keys left in Pebble", n)
 	}

@@ -2,7 +2,6 @@ package state
 
 import (
 	"fmt"
-	"runtime/debug"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/sstable"
@@ -75,6 +74,5 @@ func (l pebbleLog) Errorf(format string, args ...any) {
 }
 
 func (l pebbleLog) Fatalf(format string, args ...any) {
-	l.s.fail(fmt.Errorf(format, args...))
-	l.s.logf("state %s: %s\n%s", l.s.opts.Dir, fmt.Sprintf(format, args...), debug.Stack())
+	_ = l.s.fail(fmt.Errorf(format, args...))
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -241,11 +242,21 @@ func (s *Store) fault(err error) error {
 	if err == nil {
 		return nil
 	}
-	if s.opts.Dir == "" {
-		return fmt.Errorf("state: %w", err)
-	}
-	return fmt.Errorf("state directory %s: %w", s.opts.Dir, err)
+	return placed{"state directory " + s.opts.Dir + ": ", err}
 }
+
+// placed is an error with its place before its first line; Pebble's go on with details for its makers.
+type placed struct {
+	place string
+	err   error
+}
+
+func (p placed) Error() string {
+	line, _, _ := strings.Cut(p.err.Error(), "\n")
+	return p.place + line
+}
+
+func (p placed) Unwrap() error { return p.err }
 
 // fail records the failure after which the store does nothing any more, and returns the first one.
 func (s *Store) fail(err error) error {
