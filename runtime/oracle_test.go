@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/sluicesql/sluice/connectors/spi"
-	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/types"
 	"github.com/sluicesql/sluice/internal/memconn"
 	"github.com/sluicesql/sluice/internal/oracle"
@@ -139,11 +138,19 @@ func (c oracleCase) run(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		ended := make(chan struct{})
 		if crash {
-			go func() { <-killed; job.Kill() }()
+			go func() {
+				select {
+				case <-killed:
+					job.Kill()
+				case <-ended:
+				}
+			}()
 		}
 		err = job.Wait()
-		if err != nil && !(crash && errors.Is(err, context.Canceled)) {
+		close(ended)
+		if err != nil && (!crash || !errors.Is(err, context.Canceled)) {
 			t.Fatalf("run %d: %v", i, err)
 		}
 		c.checkShown(t, sink, shown, log.last, ts)
@@ -199,7 +206,7 @@ func (c oracleCase) check(t *testing.T, histories map[string][][]memconn.Event, 
 		changes, _ := sink.Epoch(n)
 		signs := map[string]int{}
 		for _, ch := range changes {
-			text := oracle.Text(row.Row(ch.Row), ts)
+			text := oracle.Text(ch.Row, ts)
 			if signs[text]*ch.Op.Weight() < 0 {
 				t.Errorf("epoch %d both adds and removes %s", n, text)
 			}
