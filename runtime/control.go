@@ -176,7 +176,7 @@ func (c *controller) step(ctx context.Context, ending *bool) (ended bool, wait t
 	}
 	now := time.Now()
 	stop := c.stopRequested()
-	rows, quiet, finished := c.readers()
+	rows, cutNow, finished := c.readers()
 	if stop || finished {
 		if c.committing() {
 			return false, time.Hour, nil
@@ -188,7 +188,7 @@ func (c *controller) step(ctx context.Context, ending *bool) (ended bool, wait t
 		c.first = now
 	}
 	point, untilPoint := c.pointDue(now, rows)
-	due := rows > 0 && (quiet || rows >= int64(c.job.cfg.EpochMaxRows) || now.Sub(c.first) >= c.job.cfg.EpochMaxAge)
+	due := rows > 0 && (cutNow || rows >= int64(c.job.cfg.EpochMaxRows) || now.Sub(c.first) >= c.job.cfg.EpochMaxAge)
 	if due || point {
 		return false, 0, c.cut(ctx, cutOptions{checkpoint: point})
 	}
@@ -220,19 +220,21 @@ func (c *controller) stopRequested() bool {
 	}
 }
 
-// readers sums up what the readers do: records since the last cut, whether all are quiet, and whether the job
-// has nothing more to read (or a reader has failed and is to be the last word).
-func (c *controller) readers() (rows int64, quiet, finished bool) {
-	quiet, finished = true, true
-	broken := false
+// readers sums up what the readers do: records since the last cut, whether the epoch should end (all are quiet, or
+// one can take no more), and whether the job has nothing more to read (or a reader has failed and is to be the last
+// word).
+func (c *controller) readers() (rows int64, cutNow, finished bool) {
+	quiet, finished := true, true
+	broken, filled := false, false
 	for _, r := range c.job.readers {
 		s := readerState(r.state.Load())
 		rows += r.rows.Load()
 		quiet = quiet && s != reading
 		finished = finished && s == done
 		broken = broken || s == failed
+		filled = filled || s == full
 	}
-	return rows, quiet, finished || broken
+	return rows, quiet || filled, finished || broken
 }
 
 // failure is the first bad input that a reader met.
@@ -330,7 +332,7 @@ func (c *controller) tell(ctx context.Context, cmd command, each func(cutReply))
 func (c *controller) replayStep(ctx context.Context) error {
 	for _, r := range c.job.readers {
 		switch readerState(r.state.Load()) {
-		case reading, idle:
+		case reading, idle, full:
 			return nil
 		case failed: // the log stays as it is, for a start that can read on
 			return *r.err.Load()

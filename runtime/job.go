@@ -28,9 +28,11 @@ type Config struct {
 	MemoryBudget int64
 	// CheckpointInterval is the time between checkpoints, with a StateDir; 0 is DefaultCheckpointInterval.
 	CheckpointInterval time.Duration
-	// EpochMaxAge and EpochMaxRows end an epoch while sources still have data; 0 for the defaults.
-	EpochMaxAge  time.Duration
-	EpochMaxRows int
+	// EpochMaxAge, EpochMaxRows and EpochMaxBytes (of decoded rows) end an epoch while sources still have data; 0 for
+	// the defaults. The latter two bind each reader.
+	EpochMaxAge   time.Duration
+	EpochMaxRows  int
+	EpochMaxBytes int64
 	// BatchRows is the largest number of rows that travel together; 0 for the default.
 	BatchRows int
 	// TimeZone is the session's; nil is UTC.
@@ -50,6 +52,7 @@ const (
 	DefaultCheckpointInterval = time.Second
 	DefaultEpochMaxAge        = 100 * time.Millisecond
 	DefaultEpochMaxRows       = 64 << 10
+	DefaultEpochMaxBytes      = 64 << 20
 	DefaultBatchRows          = 1024
 )
 
@@ -150,6 +153,9 @@ func (c *Config) setDefaults() {
 	def(&c.Parallelism, 1)
 	def(&c.EpochMaxRows, DefaultEpochMaxRows)
 	def(&c.BatchRows, DefaultBatchRows)
+	if c.EpochMaxBytes == 0 {
+		c.EpochMaxBytes = DefaultEpochMaxBytes
+	}
 	if c.EpochMaxAge == 0 {
 		c.EpochMaxAge = DefaultEpochMaxAge
 	}

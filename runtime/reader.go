@@ -15,6 +15,7 @@ type readerState int32
 const (
 	reading readerState = iota
 	idle                // nothing there at the moment
+	full                // its part of the epoch is as large as it may be
 	atLimit             // at the limit it was given
 	done                // at the bounded end
 	failed              // met bad input; stopped in front of it
@@ -28,7 +29,8 @@ type readerTask struct {
 	r      spi.Reader
 	cmds   chan command
 
-	limited bool // reads up to a limit: an epoch is being replayed
+	bytes   int64 // of rows since the last cut
+	limited bool  // reads up to a limit: an epoch is being replayed
 	state   atomic.Int32
 	rows    atomic.Int64 // records since the last cut
 	share   int64        // the reader's share of a full epoch: how often to make the controller look
@@ -54,13 +56,11 @@ func (t *readerTask) run(ctx context.Context) error {
 			return context.Cause(ctx)
 		default:
 		}
-		n, most := 0, int64(t.job.cfg.BatchRows)
-		if !t.limited { // a replayed epoch is as large as it was
-			most = min(most, int64(t.job.cfg.EpochMaxRows)-t.rows.Load())
-		}
+		n, most := 0, t.room()
 		if t.err.Load() == nil && most > 0 {
 			var err error
-			n, err = t.r.Read(&batch, int(most))
+			n, err = t.r.Read(&batch, most)
+			t.bytes += int64(batch.Size())
 			if perr := t.push(&batch); perr != nil {
 				return perr
 			}
@@ -75,9 +75,23 @@ func (t *readerTask) run(ctx context.Context) error {
 			t.setState(reading)
 			continue
 		}
-		if final, err := t.wait(ctx, most <= 0); err != nil || final {
+		if final, err := t.wait(ctx, most == 0); err != nil || final {
 			return err
 		}
+	}
+}
+
+// room is the number of records that may be read at once: none when the epoch is full. A replayed epoch is as large
+// as it was.
+func (t *readerTask) room() int {
+	c := &t.job.cfg
+	switch left := int64(c.EpochMaxRows) - t.rows.Load(); {
+	case t.limited:
+		return c.BatchRows
+	case left <= 0 || t.bytes >= c.EpochMaxBytes:
+		return 0
+	default:
+		return int(min(left, int64(c.BatchRows)))
 	}
 }
 
@@ -104,6 +118,8 @@ func (t *readerTask) wait(ctx context.Context, epochFull bool) (final bool, err 
 	switch {
 	case t.err.Load() != nil:
 		t.setState(failed)
+	case epochFull:
+		t.setState(full)
 	case t.r.Done():
 		t.setState(done)
 	case t.r.AtLimit():
@@ -142,6 +158,7 @@ func (t *readerTask) obey(ctx context.Context, c command) (final bool, err error
 		}
 	}
 	t.rows.Store(0)
+	t.bytes = 0
 	t.job.control.reply(cutReply{source: t.source, positions: t.r.Positions(nil)})
 	for _, e := range t.inst.out {
 		if err := e.post(message{edge: e, barrier: b}); err != nil {

@@ -138,6 +138,7 @@ func (r *runner) config(j *planner.Job) (runtime.Config, error) {
 	cfg := runtime.Config{
 		Plan:               j.Plan,
 		EpochMaxRows:       s.int(planner.OptEpochMaxRows),
+		EpochMaxBytes:      s.memory(planner.OptEpochMaxBytes),
 		EpochMaxAge:        s.duration(planner.OptEpochMaxAge),
 		CheckpointInterval: s.duration(planner.OptCheckpointInterval),
 		TimeZone:           j.Plan.Location(),
@@ -154,7 +155,6 @@ func (r *runner) config(j *planner.Job) (runtime.Config, error) {
 		cfg.CheckpointInterval = math.MaxInt64 // 0 means none but the last
 	}
 	// A batch is never larger than an epoch should be.
-	cfg.BatchRows = max(1, min(cfg.EpochMaxRows, runtime.DefaultBatchRows))
 	switch {
 	case cfg.StateDir != "":
 		cfg.MemoryBudget = s.memory(planner.OptMemoryBudget)
