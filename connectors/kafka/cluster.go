@@ -139,7 +139,7 @@ func (c *cluster) metadata(ctx context.Context, topics []string, create bool) (*
 
 // unreachable says what failed in reaching the cluster, and what may help.
 func (c *cluster) unreachable(err error) error {
-	fix := ""
+	var fix string
 	var dns *net.DNSError
 	switch {
 	case errors.Is(err, kerr.SaslAuthenticationFailed):

@@ -276,8 +276,7 @@ func (f *fetcher) handle(b *brokerLoop, resp *kmsg.FetchResponse) {
 	held := &response{size: int64(size)}
 	held.refs.Store(1) // handle's own, until all chunks are queued
 	f.held.Add(int64(size))
-	var out []*kmsg.FetchResponseTopicPartition // out of range, by asked
-	var outParts []*partition
+	var outOfRange []*partition
 	troubled := false
 	f.mu.Lock()
 	for i := range resp.Topics {
@@ -299,7 +298,7 @@ func (f *fetcher) handle(b *brokerLoop, resp *kmsg.FetchResponse) {
 			case err == nil:
 				f.accept(p, rp, held, empty)
 			case errors.Is(err, kerr.OffsetOutOfRange):
-				out, outParts = append(out, rp), append(outParts, p)
+				outOfRange = append(outOfRange, p)
 			case retriable(err):
 				f.errors.Add(1)
 				p.leader = -1
@@ -316,7 +315,7 @@ func (f *fetcher) handle(b *brokerLoop, resp *kmsg.FetchResponse) {
 	if held.refs.Add(-1) == 0 {
 		f.held.Add(-held.size)
 	}
-	for _, p := range outParts {
+	for _, p := range outOfRange {
 		f.outOfRange(p)
 	}
 	if troubled {

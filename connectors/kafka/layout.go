@@ -189,15 +189,15 @@ func (l *layout) checkMetadata() error {
 			}
 			found = true
 			if !strings.HasPrefix(c.Metadata, "value.") && !metadataFits(k, c) {
-				return fmt.Errorf("metadata column %q: %q is of type %s and cannot be declared as %s", c.Name, k.Metadata, k.Type, c.Type)
+				return &spi.ColumnError{Column: c.Name, Msg: fmt.Sprintf("the metadata %q is of type %s and cannot be declared as %s", k.Metadata, k.Type, c.Type)}
 			}
 		}
 		if !found {
-			msg := fmt.Sprintf("metadata column %q: unknown key %q", c.Name, c.Metadata)
+			msg := fmt.Sprintf("unknown metadata %q; known are %s", c.Metadata, strings.Join(names, ", "))
 			if n := nearest(c.Metadata, names); n != "" {
 				msg += fmt.Sprintf("; did you mean %q?", n)
 			}
-			return fmt.Errorf("%s; known are %s", msg, strings.Join(names, ", "))
+			return &spi.ColumnError{Column: c.Name, Msg: msg}
 		}
 	}
 	return nil
@@ -229,7 +229,7 @@ func (l *layout) placeToRead(i int) place {
 
 // inValueToo reports whether column i of the table is written into the value.
 func (l *layout) inValueToo(i int) bool {
-	return l.table.Columns[i].Metadata == "" && !(l.exceptKey && l.isKeyField(i))
+	return l.table.Columns[i].Metadata == "" && (!l.exceptKey || !l.isKeyField(i))
 }
 
 // keyColumn is column i of the table under the name that the key has for it.

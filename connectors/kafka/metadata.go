@@ -39,14 +39,14 @@ func writableMetadata() []spi.Column {
 // wider integer, or a timestamp of another precision or without time zone.
 func metadataFits(key, declared spi.Column) bool {
 	k, d := key.Type, declared.Type
-	switch {
-	case k.Kind == types.Int:
+	switch k.Kind {
+	case types.Int:
 		return d.Kind == types.Int || d.Kind == types.BigInt
-	case k.Kind == types.TimestampLTZ:
+	case types.TimestampLTZ:
 		return d.Kind == types.TimestampLTZ || d.Kind == types.Timestamp
-	case k.Kind == types.Map:
+	case types.Map:
 		return d.Kind == types.Map && d.Key.IsString() && d.Elem.IsBinary()
-	case k.Kind == types.Varchar:
+	case types.Varchar:
 		return d.Kind == types.Varchar
 	}
 	return k.Kind == d.Kind

@@ -29,7 +29,7 @@ func TestRefused(t *testing.T) {
 		{false, "format", "say the same", []string{"value.format", "bar"}},
 		{false, "key.fields", "needs 'key.format'", []string{"key.fields", "id"}},
 		{false, "key.format", "needs 'key.fields'", []string{"key.format", "bar"}},
-		{false, "key.fields", `did you mean "name"?`, []string{"key.format", "bar", "key.fields", "nmae"}},
+		{false, "key.fields", `did you mean "name"?`, []string{"key.format", "bar", "key.fields", "naem"}},
 		{false, "key.fields-prefix", "EXCEPT_KEY", []string{"key.format", "bar", "key.fields", "id", "key.fields-prefix", "i"}},
 		{false, "key.fields-prefix", "does not begin", []string{"key.format", "bar", "key.fields", "id", "key.fields-prefix", "x", "value.fields-include", "EXCEPT_KEY"}},
 		{false, "value.fields-include", "needs 'key.format'", []string{"value.fields-include", "EXCEPT_KEY"}},

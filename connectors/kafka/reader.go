@@ -313,9 +313,7 @@ func (r *reader) Barrier() {
 	r.joining = nil
 	r.hasJoin.Store(false)
 	r.joinMu.Unlock()
-	for _, p := range found {
-		r.parts = append(r.parts, p)
-	}
+	r.parts = append(r.parts, found...)
 	r.src.joined(found)
 	r.signal()
 }

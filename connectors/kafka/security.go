@@ -25,11 +25,11 @@ type security struct {
 	mechanism string
 	jaas      map[string]string
 
-	noHostname                             bool
-	minVersion, maxVersion                 uint16
-	trustFile, trustCerts                  string
-	trustType, keyType                     string
-	keyFile, keyChain, keyPEM, keyPassword string
+	noHostname                bool
+	minVersion, maxVersion    uint16
+	trustFile, trustCerts     string
+	trustType, keyType        string
+	keyFile, keyChain, keyPEM string
 }
 
 var securityProperties = map[string]property{

@@ -22,7 +22,6 @@ type source struct {
 	fetcher *fetcher
 	readers []*reader
 	bounded bool
-	started atomic.Bool
 	initial []spi.Position
 	warn    func(string)
 

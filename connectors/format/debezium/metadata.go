@@ -69,12 +69,13 @@ func metaColumnOf(c spi.Column) (metaColumn, error) {
 		if m.key != c.Metadata {
 			continue
 		}
-		t, ok := c.Type, false
-		switch {
-		case m.typ.Kind == types.TimestampLTZ:
+		t := c.Type
+		var ok bool
+		switch m.typ.Kind {
+		case types.TimestampLTZ:
 			ok = t.Kind == types.TimestampLTZ && t.Precision <= 6
 			t.Precision = min(t.Precision, 3) // the message has milliseconds, whatever is declared
-		case m.typ.Kind == types.Map:
+		case types.Map:
 			ok = t.Kind == types.Map && t.Key.IsString() && t.Elem.IsString()
 		default:
 			ok = t.IsString()
