@@ -171,5 +171,8 @@ func (t *Table) connectorError(err error, ref ast.Pos) error {
 		// The option was not written: the table as a whole lacks it.
 		return &ast.Error{Pos: t.stmt.Name.Base().Pos, Msg: fmt.Sprintf("table %q: %s", t.Name, oe.Msg)}
 	}
+	if ce, ok := errors.AsType[*spi.ColumnError](err); ok {
+		return &ast.Error{Pos: t.astColumn(ce.Column).Name.Pos, Msg: err.Error()}
+	}
 	return &ast.Error{Pos: ref, Msg: fmt.Sprintf("table %q: %s", t.Name, err)}
 }

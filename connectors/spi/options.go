@@ -50,6 +50,14 @@ type OptionError struct {
 
 func (e *OptionError) Error() string { return e.Msg }
 
+// ColumnError blames the declaration of one column of a table; the planner adds its place in the SQL text.
+type ColumnError struct {
+	Column string
+	Msg    string
+}
+
+func (e *ColumnError) Error() string { return fmt.Sprintf("column %q: %s", e.Column, e.Msg) }
+
 // Get is the value of name, or def.
 func (o Options) Get(name, def string) string {
 	if v, ok := o[name]; ok {
