@@ -26,6 +26,7 @@ type instance struct {
 	inputs  map[planner.Node][]op.Output
 	tables  []*state.Table
 	unknown []*int64 // counters of deletes that deleted nothing
+	checks  []*op.Checker
 }
 
 // builder makes the instances of a job.
@@ -34,6 +35,9 @@ type builder struct {
 	graph *graph
 	// edges[link][producer][consumer]
 	edges map[*link][][]*edge
+	// What the checkers of a node's instances share; see check.
+	specs   map[planner.Node]*op.CheckSpec
+	ledgers map[planner.Node]*op.Ledger
 }
 
 // build makes instance index of fragment f.
@@ -71,9 +75,9 @@ func (b *builder) output(in *instance, n planner.Node) (op.Output, error) {
 		return nil, fmt.Errorf("internal: nothing reads its output")
 	}
 	if len(outs) == 1 {
-		return outs[0], nil
+		return b.check(in, n, outs[0]), nil
 	}
-	return outs, nil
+	return b.check(in, n, outs), nil
 }
 
 func (b *builder) router(in *instance, l *link) *op.Router {

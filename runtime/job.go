@@ -82,6 +82,8 @@ type Hooks struct {
 	Done func(epoch uint64)
 	// FS is the file system of the state directory; nil is the operating system's.
 	FS state.FS
+	// Check holds every operator's output to what the plan says of it, and ends the job where it differs.
+	Check bool
 }
 
 // Job is a running plan.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/keyenc"
+	"github.com/sluicesql/sluice/engine/op"
 	"github.com/sluicesql/sluice/engine/state"
 	"github.com/sluicesql/sluice/planner"
 )
@@ -161,7 +162,10 @@ func (j *Job) checkpointZero(c cutRecord) error {
 
 // build makes the edges and tasks of the graph.
 func (j *Job) build(ctx context.Context, g *graph) error {
-	b := &builder{job: j, graph: g, edges: map[*link][][]*edge{}}
+	b := &builder{
+		job: j, graph: g, edges: map[*link][][]*edge{},
+		specs: map[planner.Node]*op.CheckSpec{}, ledgers: map[planner.Node]*op.Ledger{},
+	}
 	inboxes := map[*fragment][]*inbox{}
 	edgesIn := map[*fragment][][]*edge{}
 	for _, f := range g.fragments {

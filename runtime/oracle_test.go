@@ -128,7 +128,7 @@ func (c oracleCase) run(t *testing.T) {
 			Plan: plan, Parallelism: shards, StateDir: dir, MemoryBudget: c.budget, BatchRows: c.batch,
 			EpochMaxRows: c.epochRows, CheckpointInterval: c.checkpoint,
 			OpenResult: func(s spi.SinkSpec) (spi.Sink, error) { sink.Open(s.Writers); return sink, nil },
-			Hooks: &runtime.Hooks{Cut: log.cut, Done: func(uint64) {
+			Hooks: &runtime.Hooks{Check: true, Cut: log.cut, Done: func(uint64) {
 				if done++; crash && done == after+1 {
 					close(killed)
 				}

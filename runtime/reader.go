@@ -157,6 +157,9 @@ func (t *readerTask) obey(ctx context.Context, c command) (final bool, err error
 			return false, err
 		}
 	}
+	if err := t.inst.checkEpoch(b.epoch); err != nil {
+		return false, err
+	}
 	t.rows.Store(0)
 	t.bytes = 0
 	t.job.control.reply(cutReply{source: t.source, positions: t.r.Positions(nil)})

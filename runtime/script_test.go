@@ -142,7 +142,7 @@ func (s *script) start() {
 	cfg := runtime.Config{
 		Plan: s.plan, Parallelism: s.mode.shards, StateDir: s.dir, BatchRows: s.mode.batch, CheckpointInterval: 2 * time.Millisecond,
 		OpenResult: func(sp spi.SinkSpec) (spi.Sink, error) { s.sink.Open(sp.Writers); return s.sink, nil },
-		Hooks:      &runtime.Hooks{Cut: s.log.cut},
+		Hooks:      &runtime.Hooks{Check: true, Cut: s.log.cut},
 	}
 	if s.mode.pebble {
 		cfg.MemoryBudget = 1 << 20

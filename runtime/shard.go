@@ -102,6 +102,9 @@ func (t *shardTask) atBarrier(ctx context.Context, b *barrier) error {
 			return err
 		}
 	}
+	if err := t.inst.checkEpoch(b.epoch); err != nil {
+		return err
+	}
 	for _, e := range t.inst.out {
 		if err := e.post(message{edge: e, barrier: b}); err != nil {
 			return err

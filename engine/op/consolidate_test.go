@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sort"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -24,6 +25,24 @@ func pairRow(k int64, v string) row.Row {
 	return b.Finish(pairPhys)
 }
 
+// pairText reads a row from its two values; NULL is NULL.
+func pairText(t testing.TB, k, v string) row.Row {
+	t.Helper()
+	var b row.Builder
+	b.Begin(nil, 2)
+	if k != "NULL" {
+		n, err := strconv.ParseInt(k, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Int64(0, n)
+	}
+	if v != "NULL" {
+		b.String(1, v)
+	}
+	return b.Finish(pairPhys)
+}
+
 // collect is an Output that writes changes down, as "+I 1 a".
 type collect struct{ lines []string }
 
@@ -40,12 +59,11 @@ func batchOf(t testing.TB, lines ...string) *changelog.Batch {
 	t.Helper()
 	var b changelog.Batch
 	for _, l := range lines {
-		var op, v string
-		var k int64
-		if _, err := fmt.Sscanf(l, "%s %d %s", &op, &k, &v); err != nil {
+		var op, k, v string
+		if _, err := fmt.Sscanf(l, "%s %s %s", &op, &k, &v); err != nil {
 			t.Fatalf("%q: %v", l, err)
 		}
-		b.AppendRow(map[string]changelog.Op{"+I": changelog.Insert, "-U": changelog.UpdateBefore, "+U": changelog.UpdateAfter, "-D": changelog.Delete}[op], pairRow(k, v))
+		b.AppendRow(map[string]changelog.Op{"+I": changelog.Insert, "-U": changelog.UpdateBefore, "+U": changelog.UpdateAfter, "-D": changelog.Delete}[op], pairText(t, k, v))
 	}
 	return &b
 }
