@@ -88,47 +88,57 @@ func (t *Table) approach(k *KeyBatch) {
 // approachDepth is how many members of a group Load touches.
 const approachDepth = 4
 
-// read loads the groups of the batch's keys at the given positions from Pebble.
+// read loads the groups of the batch's keys at the given positions from Pebble. After an error groups may be
+// half loaded, so that the store is of no further use.
 func (t *Table) read(k *KeyBatch, missing []int32) error {
-	sh := t.sh
+	s := t.sh.store
 	slices.SortFunc(missing, func(x, y int32) int {
 		if gx, gy := keyenc.Group(k.hashes[x]), keyenc.Group(k.hashes[y]); gx != gy {
 			return gx - gy
 		}
 		return bytes.Compare(k.Key(int(x)), k.Key(int(y)))
 	})
-	it, err := sh.store.db.NewIter(&pebble.IterOptions{UpperBound: []byte{metaSpace}})
+	it, err := s.db.NewIter(&pebble.IterOptions{UpperBound: []byte{metaSpace}})
 	if err != nil {
-		return sh.store.fault(err)
+		return s.fail(err)
 	}
 	var last []byte
 	for n, i := range missing {
-		h, key := k.hashes[i], k.Key(int(i))
+		key := k.Key(int(i))
 		if n > 0 && bytes.Equal(key, last) {
 			continue
 		}
 		last = key
-		prefix := appendStateKey(sh.load.prefix[:0], keyenc.Group(h), t.id, key, nil)
-		sh.load.prefix = prefix
-		var g groupBuilder
-		g.begin(t, h)
-		for ok := it.SeekGE(prefix); ok && bytes.HasPrefix(it.Key(), prefix); ok = it.Next() {
-			v, err := it.ValueAndErr()
-			if err != nil {
-				return sh.store.fault(errorsFirst(err, it.Close()))
-			}
-			e, err := decodeStored(it.Key(), v)
-			if err != nil {
-				return sh.store.fault(errorsFirst(err, it.Close()))
-			}
-			t.mustBeKind(e.bag)
-			if len(e.key) == len(key) {
-				g.add(&e)
-			}
+		if err = t.readGroup(it, k.hashes[i], key); err != nil {
+			break
 		}
 	}
-	sh.shown.loaded.Add(int64(len(missing)))
-	return sh.store.fault(it.Close())
+	if err = errorsFirst(err, it.Close()); err != nil {
+		return s.fail(err)
+	}
+	t.sh.shown.loaded.Add(int64(len(missing)))
+	return nil
+}
+
+func (t *Table) readGroup(it *pebble.Iterator, h uint64, key []byte) error {
+	prefix := appendStateKey(t.sh.load.prefix[:0], keyenc.Group(h), t.id, key, nil)
+	t.sh.load.prefix = prefix
+	g := groupBuilder{t: t, h: h}
+	for ok := it.SeekGE(prefix); ok && bytes.HasPrefix(it.Key(), prefix); ok = it.Next() {
+		v, err := it.ValueAndErr()
+		if err != nil {
+			return err
+		}
+		e, err := decodeStored(it.Key(), v)
+		if err != nil {
+			return err
+		}
+		t.mustBeKind(e.bag)
+		if len(e.key) == len(key) {
+			g.add(&e)
+		}
+	}
+	return it.Error() // the next seek would forget it
 }
 
 func errorsFirst(a, b error) error {
@@ -145,8 +155,6 @@ type groupBuilder struct {
 	head Ref
 	n    int
 }
-
-func (g *groupBuilder) begin(t *Table, h uint64) { *g = groupBuilder{t: t, h: h} }
 
 func (g *groupBuilder) add(s *stored) {
 	t := g.t

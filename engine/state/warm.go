@@ -94,7 +94,7 @@ func (s *Store) warmUpShard(i int) error {
 		full := it.Key()[:groupTableBytes+len(e.key)]
 		if !bytes.Equal(full, key) {
 			key = append(key[:0], full...)
-			b.begin(sh.Table(e.table, e.bag), keyenc.Hash(e.key))
+			b = groupBuilder{t: sh.Table(e.table, e.bag), h: keyenc.Hash(e.key)}
 		}
 		b.add(&e)
 	}
