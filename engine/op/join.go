@@ -132,8 +132,9 @@ func (j *Join) update(port int, before, after row.Row, h uint64, key []byte) {
 	s := &j.sides[port]
 	j.pairs(port, before, after, h, key)
 	s.sub = keyenc.Append(s.sub[:0], before, s.Sub)
-	if !s.Bag {
-		// The usual case in one step: the row before is there, once, and the row after has its unique key.
+	if !s.Bag && s.Table.Conflicts() == 0 {
+		// The usual case in one step: the row before is there, once and alone under its unique key, and the row
+		// after has the same. (Beside it there may be a row that another shard sent early, which Put would drop.)
 		s.sub2 = keyenc.Append(s.sub2[:0], after, s.Sub)
 		if bytes.Equal(s.sub, s.sub2) {
 			if at := s.Table.Find(h, key, s.sub); at != 0 && s.Table.Weight(at) == 1 && bytes.Equal(s.Table.Value(at), before) {
