@@ -131,6 +131,7 @@ func deleteTopic(t *testing.T, addr, topic string) {
 // A broker that restarts under a running job, in order and by a crash, only delays
 // it.
 func TestBrokerRestarts(t *testing.T) {
+	t.Parallel() // with TestKills
 	if testing.Short() {
 		t.Skip("starts a broker of its own; left out by -short")
 	}

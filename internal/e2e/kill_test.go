@@ -13,25 +13,30 @@ import (
 // kills is the number of crashes of TestKills.
 const kills = 6
 
-// Under load, the process is killed at random moments and when a checkpoint has
-// just been taken, and started again with another parallelism each time. In the
+// Under load, the process is killed at random moments, while a checkpoint is
+// committed and when the epoch log has just been rewritten, and started again with
+// another parallelism each time. In the
 // end the upsert topic holds exactly the join. The sink of envelopes repeats whole
 // epochs after a crash: read by key, it holds exactly the join too. Once the input
 // has been read to its end, a further start emits nothing.
 func TestKills(t *testing.T) {
+	t.Parallel() // with TestBrokerRestarts, which mostly waits
 	w := newWorkload(t, kafka(t), 2_000)
 	dir := filepath.Join(t.TempDir(), "state")
 	w.snapshot()
-	stop := w.feed(20, 5*time.Millisecond)
+	stop := w.feed(10, 5*time.Millisecond)
 	random := rand.New(rand.NewPCG(1, 2))
 	for n := range kills {
 		before := length(t, w.addr, w.upserts)
 		p := w.follow("--state-dir", dir, parallelism(n))
 		until(t, "the job writes", func() bool { p.running(); return length(t, w.addr, w.upserts) > before })
-		if n%2 == 0 {
+		switch {
+		case n == kills-1:
+			awaitChange(t, p, filepath.Join(dir, "epochs.log"), func(old, now int64) bool { return now < old })
+		case n%2 == 0:
 			time.Sleep(time.Duration(random.IntN(300)) * time.Millisecond)
-		} else {
-			awaitCheckpoint(t, p, dir)
+		default:
+			awaitChange(t, p, filepath.Join(dir, "db", "*.log"), func(old, now int64) bool { return now > old })
 		}
 		p.running()
 		p.kill()
@@ -58,22 +63,32 @@ func TestKills(t *testing.T) {
 	}
 }
 
-// awaitCheckpoint returns at the moment when a checkpoint has been taken, which is
-// when the epoch log is cut.
-func awaitCheckpoint(t *testing.T, p *process, dir string) {
+// awaitChange returns at the moment when the size of the files that match the
+// pattern has changed in a way.
+func awaitChange(t *testing.T, p *process, pattern string, changed func(old, now int64) bool) {
 	t.Helper()
-	last := int64(0)
+	size := func() (n int64) {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if info, err := os.Stat(f); err == nil { // it may have gone
+				n += info.Size()
+			}
+		}
+		return n
+	}
+	old := size()
 	for deadline := time.Now().Add(patience); ; time.Sleep(200 * time.Microsecond) {
 		p.running()
-		info, err := os.Stat(filepath.Join(dir, "epochs.log"))
-		if err == nil && info.Size() < last {
+		now := size()
+		if changed(old, now) {
 			return
 		}
-		if err == nil {
-			last = info.Size()
-		}
+		old = now
 		if time.Now().After(deadline) {
-			t.Fatal("no checkpoint is taken")
+			t.Fatalf("%s does not change", pattern)
 		}
 	}
 }
@@ -83,7 +98,7 @@ func awaitCheckpoint(t *testing.T, p *process, dir string) {
 func TestNoKills(t *testing.T) {
 	w := newWorkload(t, kafka(t), 2_000)
 	w.snapshot()
-	w.change(4_000)
+	w.change(4_000 / shrink)
 	for _, args := range [][]string{
 		{"--parallelism=1"}, {"--parallelism=4"},
 		{"--parallelism=2", "--state-dir", filepath.Join(t.TempDir(), "state")},

@@ -17,6 +17,9 @@ var (
 	buildFlags []string
 )
 
+// shrink divides the sizes and rates of workloads.
+var shrink = 1
+
 func TestMain(m *testing.M) { os.Exit(buildAndRun(m)) }
 
 func buildAndRun(m *testing.M) int {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/sluicesql/sluice/internal/realkafka"
 )
 
 // modesSQL prints which records are read: their offsets, by partition.
@@ -79,7 +81,7 @@ func TestStartupAndBoundedModes(t *testing.T) {
 // commit sets a group's offsets.
 func commit(t *testing.T, addr, group, topic string, at map[int32]int64) {
 	t.Helper()
-	cl, err := kgo.NewClient(kgo.SeedBrokers(addr))
+	cl, err := kgo.NewClient(realkafka.ProducerOptions(addr)...)
 	if err != nil {
 		t.Fatal(err)
 	}

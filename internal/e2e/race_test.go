@@ -2,4 +2,5 @@
 
 package e2e
 
-func init() { buildFlags = append(buildFlags, "-race") }
+// Under the race detector the binary is some ten times slower.
+func init() { buildFlags, shrink = append(buildFlags, "-race"), 4 }

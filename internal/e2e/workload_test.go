@@ -26,10 +26,11 @@ type workload struct {
 	failed                           atomic.Pointer[error] // the first failure to produce
 }
 
-// newWorkload creates the topics; the inputs are empty.
+// newWorkload creates the topics of a workload with so many users (see shrink); the
+// inputs are empty.
 func newWorkload(t *testing.T, addr string, users int) *workload {
 	t.Helper()
-	w := &workload{t: t, addr: addr, model: cdcbench.NewModel(cdcbench.Size{Users: users}, cdcbench.DefaultSeed)}
+	w := &workload{t: t, addr: addr, model: cdcbench.NewModel(cdcbench.Size{Users: users / shrink}, cdcbench.DefaultSeed)}
 	for name, topic := range map[string]*string{"users": &w.users, "domains": &w.domains, "retract": &w.retract, "upserts": &w.upserts} {
 		*topic = newTopic(t, addr, name, cdcbench.Partitions)
 	}
@@ -92,7 +93,7 @@ func (w *workload) feed(each int, every time.Duration) (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		tick := time.NewTicker(every)
+		tick := time.NewTicker(every * time.Duration(shrink))
 		defer tick.Stop()
 		for {
 			select {
