@@ -12,7 +12,7 @@ import (
 )
 
 // check puts a checker in front of what takes node n's changes, when the hook asks for it: tests have every
-// operator held to what the plan says of it.
+// operator held to what the plan says of it, and every exchange too, where its changes arrive.
 func (b *builder) check(in *instance, n planner.Node, out op.Output) op.Output {
 	h := b.job.cfg.Hooks
 	if h == nil || !h.Check {
@@ -49,13 +49,15 @@ func (b *builder) spec(n planner.Node, width int) *op.CheckSpec {
 }
 
 // accountable reports whether n's weights and keys can be added up: from the first epoch on, since what came before
-// a restart is not known; and not of a source, whose faults are not the engine's. An upsert stream may hold one key
-// in several readers, until an exchange brings its changes together.
+// a restart is not known; not of a source, whose faults are not the engine's; and not of an exchange, which may end
+// in several places. An upsert stream may hold one key in several readers, until an exchange brings its changes
+// together.
 func (b *builder) accountable(n planner.Node) bool {
-	if _, ok := n.(*planner.Scan); ok || b.job.control.epoch != 1 {
+	switch n.(type) {
+	case *planner.Scan, *planner.Exchange:
 		return false
 	}
-	return n.Out().Mode != spi.Upsert || n.Out().Dist != nil
+	return b.job.control.epoch == 1 && (n.Out().Mode != spi.Upsert || n.Out().Dist != nil)
 }
 
 // upsertKey are the columns that deletes of an upsert stream carry.

@@ -52,7 +52,11 @@ func (b *builder) build(f *fragment, index int) (*instance, error) {
 		in.barrier[i], in.barrier[j] = in.barrier[j], in.barrier[i]
 	}
 	for _, l := range f.in {
-		in.entry = append(in.entry, in.inputs[l.parent.node][l.parent.port])
+		entry := in.inputs[l.parent.node][l.parent.port]
+		if l.exchange != nil {
+			entry = b.check(in, l.exchange, entry)
+		}
+		in.entry = append(in.entry, entry)
 	}
 	return in, nil
 }

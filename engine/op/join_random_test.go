@@ -118,7 +118,7 @@ func (s *randomSide) update(i int, n randomRow) randomUnit {
 	if !s.form.upsert {
 		return unit(changelog.UpdateBefore, old, changelog.UpdateAfter, n)
 	}
-	if s.form.unique != nil && len(s.form.unique) == 2 && old.id != n.id {
+	if len(s.form.unique) == 2 && old.id != n.id {
 		return append(s.keyOnly(old), unit(changelog.UpdateAfter, n)...)
 	}
 	return unit(changelog.UpdateAfter, n)
