@@ -29,8 +29,12 @@ func TestArena(t *testing.T) {
 	}
 	var blocks []block
 	sum := int64(0)
-	for round := range 40_000 {
-		if rng.IntN(100) < 52-round/4000*2 {
+	rounds := 40_000
+	if underRace {
+		rounds = 8000
+	}
+	for round := range rounds {
+		if rng.IntN(100) < 52-20*round/rounds {
 			n := 1 + rng.IntN(200)
 			switch rng.IntN(200) {
 			case 0:

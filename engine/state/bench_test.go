@@ -23,7 +23,7 @@ type joinBench struct {
 	sh             *Shard
 	users, domains *Table
 	rng            *rand.Rand
-	own, other     KeyBatch
+	own            KeyBatch
 	subs           []uint64
 	value          []byte
 	seen           int

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -117,9 +118,9 @@ func TestDecodeStored(t *testing.T) {
 func TestCompactions(t *testing.T) {
 	for _, fail := range []bool{false, true} {
 		fs := vfs.NewMem()
-		failing := false
+		var failing atomic.Bool
 		inj := errorfs.InjectorFunc(func(op errorfs.Op) error {
-			if failing && strings.HasPrefix(op.Path, "d/db/") && strings.HasSuffix(op.Path, ".sst") && op.Kind == errorfs.OpCreate {
+			if failing.Load() && strings.HasPrefix(op.Path, "d/db/") && strings.HasSuffix(op.Path, ".sst") && op.Kind == errorfs.OpCreate {
 				return errorfs.ErrInjected
 			}
 			return nil
@@ -146,7 +147,7 @@ func TestCompactions(t *testing.T) {
 			t.Fatalf("compacted early:\n%s", m)
 		}
 		s.cold.Store(true)
-		failing = fail
+		failing.Store(fail)
 		for n := 0; s.db.Metrics().Levels[0].Sublevels >= l0Threshold && s.failed() == nil; n++ {
 			if err := commit(n); err != nil && !fail {
 				t.Fatal(err)
@@ -168,7 +169,11 @@ func TestCompactions(t *testing.T) {
 
 // Memory stays within the budget while far more is written, and everything is found again.
 func TestBudget(t *testing.T) {
-	const budget, rows, batch = 8 << 20, 200_000, 500
+	const batch = 500
+	budget, rows := int64(8<<20), 200_000
+	if underRace {
+		budget, rows = 2<<20, 30_000
+	}
 	s, err := Open(Options{Dir: "d", Shards: 2, Stages: 2, Budget: budget, FS: vfs.NewMem()})
 	must(t, err)
 	value := bytes.Repeat([]byte("v"), 100)
@@ -226,7 +231,7 @@ func TestBudget(t *testing.T) {
 		}
 	}
 	st := s.Stats()
-	if found != rows || st.Evicted < rows || st.Loaded < rows || st.Written != rows || st.Disk == 0 {
+	if found != rows || st.Evicted < int64(rows) || st.Loaded < int64(rows) || st.Written != int64(rows) || st.Disk == 0 {
 		t.Fatalf("found %d of %d; %+v", found, rows, st)
 	}
 	must(t, s.Close())
@@ -234,7 +239,10 @@ func TestBudget(t *testing.T) {
 
 // An operation on a group of a million entries does not depend on its size.
 func TestMillionRowGroup(t *testing.T) {
-	const n = 1_000_000
+	n := 1_000_000
+	if underRace {
+		n = 20_000
+	}
 	for _, bag := range []bool{false, true} {
 		s, err := Open(Options{Shards: 1})
 		must(t, err)
@@ -245,7 +253,7 @@ func TestMillionRowGroup(t *testing.T) {
 		start := time.Now()
 		each := func(f func(sub, value []byte)) {
 			for i := range uint64(n) {
-				id := intKey(buf[:], i*7919%n)
+				id := intKey(buf[:], i*7919%uint64(n))
 				if bag {
 					f(nil, id)
 				} else {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -190,10 +191,13 @@ func appendSome(fs FS) (durable int, err error) {
 	return durable, l.Close()
 }
 
-// writes lets an injector see only operations that change something.
+// writes lets an injector see only operations that change something, one at a time.
 func writes(inj errorfs.Injector) errorfs.Injector {
+	var mu sync.Mutex
 	return errorfs.InjectorFunc(func(op errorfs.Op) error {
 		if op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
+			mu.Lock()
+			defer mu.Unlock()
 			return inj.MaybeError(op)
 		}
 		return nil

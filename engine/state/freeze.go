@@ -103,15 +103,13 @@ func (t *Table) touchAll(refs []Ref) {
 	t.sh.sink += seen
 }
 
+// conflict describes one of the table's offenders.
 func (t *Table) conflict() error {
-	for _, r := range t.Offenders(1) {
-		e := t.sh.arena.at(r)
-		if e.weight < 0 {
-			return fmt.Errorf("table %d: row (key %x, unique key %x) was taken back and had never been given", t.id, e.key(), e.sub())
-		}
-		return fmt.Errorf("table %d: unique key (key %x, unique key %x) holds more than one row", t.id, e.key(), e.sub())
+	e := t.sh.arena.at(t.Offenders(1)[0])
+	if e.weight < 0 {
+		return fmt.Errorf("table %d: row (key %x, unique key %x) was taken back and had never been given", t.id, e.key(), e.sub())
 	}
-	return nil
+	return fmt.Errorf("table %d: unique key (key %x, unique key %x) holds more than one row", t.id, e.key(), e.sub())
 }
 
 // add appends e's record.

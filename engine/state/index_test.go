@@ -17,6 +17,9 @@ func TestIndex(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := 60_000
+			if underRace {
+				n = 20_000
+			}
 			if name == "same" {
 				n = 5000 // probes are as long as there are pairs of a tag
 			}

@@ -577,12 +577,16 @@ func TestModel(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			for seed := range uint64(6) {
+			seeds, steps := uint64(6), 300
+			if underRace {
+				seeds, steps = 2, 120
+			}
+			for seed := range seeds {
 				w := &world{t: t, rng: rand.New(rand.NewPCG(seed, 1)), budget: c.budget, shards: 1 + int(seed)%3, keys: 120, long: c.long}
 				if c.disk {
 					w.fs = vfs.NewCrashableMem()
 				}
-				w.run(300)
+				w.run(steps)
 			}
 		})
 	}

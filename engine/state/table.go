@@ -252,16 +252,16 @@ func (t *Table) Negatives() int { return t.negatives }
 // a key twice. Always 0 for a bag.
 func (t *Table) Conflicts() int { return t.heavy + t.twins }
 
-// Offenders returns up to max entries with a negative weight or, unless the table is a bag, with a weight
+// Offenders returns up to limit entries with a negative weight or, unless the table is a bag, with a weight
 // above 1 or another entry beside it of the same (key, sub): what to name in an error when Negatives or
 // Conflicts is not 0 at a barrier. It walks the table.
-func (t *Table) Offenders(max int) []Ref {
+func (t *Table) Offenders(limit int) []Ref {
 	var out []Ref
 	t.each(func(r Ref, e *entry) bool {
 		if t.offends(r, e) {
 			out = append(out, r)
 		}
-		return len(out) < max
+		return len(out) < limit
 	})
 	return out
 }
