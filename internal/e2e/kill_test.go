@@ -28,7 +28,8 @@ func TestKills(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for n := range kills {
 		before := length(t, w.addr, w.upserts)
-		p := w.follow("--state-dir", dir, parallelism(n))
+		budget := []string{"1 mb", "1 gb"}[n/2%2] // state that is evicted, and state that is not
+		p := w.follow("--state-dir", dir, parallelism(n), "--set", "sluice.memory.budget="+budget)
 		until(t, "the job writes", func() bool { p.running(); return length(t, w.addr, w.upserts) > before })
 		switch {
 		case n == kills-1:
