@@ -24,7 +24,9 @@ func checkValue(o *spi.Option, name, value string) error {
 	case spi.DurationOption:
 		_, err = vals.Duration(name, 0)
 	case spi.EnumOption:
-		_, err = vals.Enum(name, "", o.Values...)
+		if _, lenient := vals.Enum(name, "", o.Lenient...); lenient != nil {
+			_, err = vals.Enum(name, "", o.Values...)
+		}
 	case spi.MemoryOption:
 		if _, merr := ParseMemory(value); merr != nil {
 			err = &spi.OptionError{Name: name, Value: true, Msg: fmt.Sprintf("option %q: %v", name, merr)}

@@ -28,6 +28,8 @@ type Option struct {
 	Kind    OptionKind
 	Default string   // shown and used when not set; empty for none
 	Values  []string // of an EnumOption
+	// Lenient are further values that an EnumOption accepts, with a hint at the right one from the connector.
+	Lenient []string
 	// Required says that a table without it is refused.
 	Required bool
 	// Secret values never appear in logs, EXPLAIN or errors.
