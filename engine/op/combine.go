@@ -1,6 +1,8 @@
 package op
 
 import (
+	"slices"
+
 	"github.com/sluicesql/sluice/engine/changelog"
 	"github.com/sluicesql/sluice/engine/expr"
 	"github.com/sluicesql/sluice/engine/row"
@@ -8,16 +10,17 @@ import (
 )
 
 // Combine makes output rows of pairs of a left and a right row: their columns side by side, filtered by a
-// residual condition, and projected. Where all output columns are plain columns and there is no condition
-// they are copied straight from the two rows; otherwise the wide row is built first.
+// residual condition, and projected. Plain columns are copied straight from the two rows. Expressions see a wide
+// row of both, which holds the columns that they read and no others.
 type Combine struct {
 	ctx      *expr.Ctx
 	left     int // number of left columns
 	wide     []types.Phys
+	used     []int // columns of the wide row that expressions read, in order
 	residual func(*expr.Ctx, row.Row) (bool, error)
-	cols     []column // nil: the wide row itself
+	cols     []column
 	phys     []types.Phys
-	direct   bool
+	plain    bool // there are no expressions
 	wb, rb   row.Builder
 	buf      []byte
 	err      error // the first since the caller looked
@@ -26,15 +29,7 @@ type Combine struct {
 // NewCombine returns a Combine of rows with the given types. residual and project may be nil.
 func NewCombine(ctx *expr.Ctx, left, right []types.Type, residual expr.Expr, project []expr.Expr) (*Combine, error) {
 	c := &Combine{ctx: ctx, left: len(left), wide: append(Phys(left), Phys(right)...)}
-	if residual != nil {
-		p, err := expr.Predicate(residual)
-		if err != nil {
-			return nil, err
-		}
-		c.residual = p
-	}
 	if project == nil {
-		c.phys = c.wide
 		for i, p := range c.wide {
 			c.cols = append(c.cols, column{phys: p, from: i})
 		}
@@ -44,41 +39,49 @@ func NewCombine(ctx *expr.Ctx, left, right []types.Type, residual expr.Expr, pro
 			return nil, err
 		}
 		c.cols = cols
-		for _, k := range cols {
-			c.phys = append(c.phys, k.phys)
+	}
+	c.plain = true
+	for i, k := range c.cols {
+		c.phys = append(c.phys, k.phys)
+		if k.set != nil {
+			c.use(project[i])
 		}
 	}
-	c.direct = c.residual == nil
-	for _, k := range c.cols {
-		c.direct = c.direct && k.set == nil
+	if residual != nil {
+		p, err := expr.Predicate(residual)
+		if err != nil {
+			return nil, err
+		}
+		c.residual = p
+		c.use(residual)
 	}
+	slices.Sort(c.used)
+	c.used = slices.Compact(c.used)
 	return c, nil
+}
+
+// use makes the columns that e reads part of the wide row.
+func (c *Combine) use(e expr.Expr) {
+	c.plain = false
+	c.used = append(c.used, expr.ColumnsOf(e)...)
 }
 
 // append appends the row made of l and r, or nothing when the residual condition does not hold.
 func (c *Combine) append(out *changelog.Batch, op changelog.Op, l, r row.Row) {
-	if c.direct {
+	if c.plain {
 		c.rb.Begin(out.Buf(), len(c.cols))
 		for j := range c.cols {
 			k := &c.cols[j]
-			if k.from < c.left {
-				c.rb.Copy(j, l, k.from, k.phys)
-			} else {
-				c.rb.Copy(j, r, k.from-c.left, k.phys)
-			}
+			c.copy(&c.rb, j, l, r, k.from, k.phys)
 		}
 		out.Commit(op, c.rb.Finish(c.phys))
 		return
 	}
 	c.wb.Begin(c.buf[:0], len(c.wide))
-	for i, p := range c.wide {
-		if i < c.left {
-			c.wb.Copy(i, l, i, p)
-		} else {
-			c.wb.Copy(i, r, i-c.left, p)
-		}
+	for _, i := range c.used {
+		c.copy(&c.wb, i, l, r, i, c.wide[i])
 	}
-	c.buf = c.wb.Finish(c.wide)
+	c.buf = c.wb.Finish(nil) // set in order
 	w := row.Row(c.buf)
 	if c.residual != nil {
 		ok, err := c.residual(c.ctx, w)
@@ -92,13 +95,21 @@ func (c *Combine) append(out *changelog.Batch, op changelog.Op, l, r row.Row) {
 	for j := range c.cols {
 		k := &c.cols[j]
 		if k.set == nil {
-			c.rb.Copy(j, w, k.from, k.phys)
+			c.copy(&c.rb, j, l, r, k.from, k.phys)
 		} else {
 			k.set(c.ctx, w, &c.rb)
 		}
 	}
 	out.Commit(op, c.rb.Finish(c.phys))
 	c.fail(c.ctx.Err)
+}
+
+// copy sets column j from column i of l and r side by side.
+func (c *Combine) copy(b *row.Builder, j int, l, r row.Row, i int, p types.Phys) {
+	if i >= c.left {
+		l, i = r, i-c.left
+	}
+	b.Copy(j, l, i, p)
 }
 
 func (c *Combine) fail(err error) {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/sluicesql/sluice/engine/changelog"
@@ -48,12 +49,12 @@ var randomForms = []randomForm{
 
 // randomSide makes the history of one side: units of one change, or of the two halves of an update.
 type randomSide struct {
-	form   randomForm
-	rng    *rand.Rand
-	live   []randomRow
-	keys   int64
-	long   string // makes rows long
-	unknow int    // deletes of rows that are not there
+	form    randomForm
+	rng     *rand.Rand
+	live    []randomRow
+	keys    int64
+	long    string // makes rows long
+	unknown int    // deletes of rows that are not there
 }
 
 type randomUnit []struct {
@@ -160,7 +161,7 @@ func (s *randomSide) epoch(steps int) []randomUnit {
 		case 1:
 			if n := s.fresh(); s.at(n) < 0 {
 				us = append(us, s.keyOnly(n))
-				s.unknow++
+				s.unknown++
 			}
 		}
 	}
@@ -172,14 +173,16 @@ func (s *randomSide) epoch(steps int) []randomUnit {
 
 // randomJoin is a join under test with what came out of it.
 type randomJoin struct {
-	t      *testing.T
-	forms  [2]randomForm
-	dir    string
-	store  *state.Store
-	shard  *state.Shard
-	join   *Join
-	have   map[string]int
-	unknow int64
+	t       *testing.T
+	forms   [2]randomForm
+	dir     string
+	store   *state.Store
+	shard   *state.Shard
+	join    *Join
+	have    map[string]int
+	unknown int64
+	// evicted counts the entries that left memory, over all tests.
+	evicted *atomic.Int64
 }
 
 func (j *randomJoin) open(residual bool) {
@@ -275,7 +278,7 @@ func naive(l, r []randomRow, residual bool) map[string]int {
 // checkpoint commits the state; now and then the store is opened anew from it.
 func (j *randomJoin) checkpoint(rng *rand.Rand, residual bool) {
 	j.t.Helper()
-	if j.dir == "" || rng.IntN(2) == 0 {
+	if j.dir == "" || rng.IntN(4) == 0 {
 		return
 	}
 	f := j.shard.Freeze()
@@ -283,11 +286,12 @@ func (j *randomJoin) checkpoint(rng *rand.Rand, residual bool) {
 		j.t.Fatal(err)
 	}
 	j.shard.Durable(f)
-	if rng.IntN(2) == 0 {
+	if rng.IntN(4) == 0 {
+		j.evicted.Add(j.store.Stats().Evicted)
 		if err := j.store.Close(); err != nil {
 			j.t.Fatal(err)
 		}
-		j.unknow += j.join.UnknownDeletes
+		j.unknown += j.join.UnknownDeletes
 		j.open(residual)
 	}
 }
@@ -296,6 +300,12 @@ func (j *randomJoin) checkpoint(rng *rand.Rand, residual bool) {
 // kinds of input of both sides, histories whose changes arrive in any order, any division into batches, and state
 // in memory alone and beyond it.
 func TestJoinRandom(t *testing.T) {
+	var runs, evicted atomic.Int64
+	t.Cleanup(func() {
+		if runs.Load() > 20 && evicted.Load() == 0 { // fewer when the command line selects some
+			t.Error("no state was ever beyond memory")
+		}
+	})
 	seed := uint64(0)
 	for _, l := range randomForms {
 		for _, r := range randomForms {
@@ -305,8 +315,9 @@ func TestJoinRandom(t *testing.T) {
 					name := fmt.Sprintf("left=%s/right=%s/residual=%v/pebble=%v", l, r, residual, pebble)
 					t.Run(name, func(t *testing.T) {
 						t.Parallel()
-						j := &randomJoin{t: t, forms: [2]randomForm{l, r}, have: map[string]int{}}
+						j := &randomJoin{t: t, forms: [2]randomForm{l, r}, have: map[string]int{}, evicted: &evicted}
 						if pebble {
+							runs.Add(1)
 							j.dir = t.TempDir()
 						}
 						j.run(seed, residual)
@@ -325,7 +336,7 @@ func (j *randomJoin) run(seed uint64, residual bool) {
 	for i, f := range j.forms {
 		sides[i] = &randomSide{form: f, rng: rng, keys: 5}
 		if j.dir != "" {
-			sides[i].keys, sides[i].long = 60, strings.Repeat(".", 700)
+			sides[i].keys, sides[i].long = 60, strings.Repeat(".", 3000)
 		}
 	}
 	epochs := 40
@@ -337,6 +348,7 @@ func (j *randomJoin) run(seed uint64, residual bool) {
 		j.atBarrier(epoch, sides, residual)
 		j.checkpoint(rng, residual)
 	}
+	j.evicted.Add(j.store.Stats().Evicted)
 	var last [2][]randomUnit
 	for i, s := range sides {
 		for len(s.live) > 0 {
@@ -345,7 +357,7 @@ func (j *randomJoin) run(seed uint64, residual bool) {
 	}
 	j.feed(rng, last)
 	j.atBarrier(-1, sides, residual)
-	if got, want := j.unknow+j.join.UnknownDeletes, int64(sides[0].unknow+sides[1].unknow); got != want {
+	if got, want := j.unknown+j.join.UnknownDeletes, int64(sides[0].unknown+sides[1].unknown); got != want {
 		j.t.Errorf("%d unknown deletes, want %d", got, want)
 	}
 	if j.dir == "" && j.join.sides[0].Table.Bytes()+j.join.sides[1].Table.Bytes() != 0 {
