@@ -41,6 +41,8 @@ func TestStartupAndBoundedModes(t *testing.T) {
 	}{
 		{fromStart + ", " + toEnd, 0, 0, 6, 6},
 		{"'scan.startup.mode' = 'latest-offset', " + toEnd, 6, 6, 6, 6},
+		{"'scan.startup.mode' = 'earliest', " + toEnd, 0, 0, 6, 6}, // accepted, with a hint
+		{"'scan.startup.mode' = 'latest', " + toEnd, 6, 6, 6, 6},
 		{"'properties.group.id' = '$GROUP', " + toEnd, 2, 5, 6, 6}, // group-offsets is the default
 		{"'scan.startup.mode' = 'group-offsets', 'properties.group.id' = '$GROUP', " + toEnd, 2, 5, 6, 6},
 		{"'scan.startup.mode' = 'group-offsets', 'properties.group.id' = '$GROUP-2', 'properties.auto.offset.reset' = 'earliest', " + toEnd, 0, 0, 6, 6},
@@ -65,7 +67,7 @@ func TestStartupAndBoundedModes(t *testing.T) {
 		code    int
 		says    []string
 	}{
-		{"'scan.startup.mode' = 'latest'", 2, []string{"stdin:3:", `"latest"`, "latest-offset"}},
+		{"'scan.startup.mode' = 'lattest'", 2, []string{"stdin:3:", `"lattest"`, "latest-offset"}},
 		{"'scan.startup.mode' = 'timestamp'", 2, []string{"scan.startup.timestamp-millis"}},
 		{"'scan.startup.mode' = 'specific-offsets', 'scan.startup.specific-offsets' = '0:1'", 2, []string{"partition:0,offset:42", "0:1"}},
 		{"'scan.startup.mode' = 'specific-offsets', 'scan.startup.specific-offsets' = 'partition:7,offset:1', " + toEnd, 1, []string{"partition 7"}},
