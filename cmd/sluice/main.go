@@ -37,7 +37,6 @@ func (f *failure) Unwrap() error { return f.err }
 func wrong(err error) error { return &failure{exitWrong, err} }
 
 func main() {
-	tuneGC()
 	// A reader of our output that has gone away is an error of the write, not the process's sudden death: state
 	// directories want to be closed.
 	signal.Ignore(syscall.SIGPIPE)
