@@ -129,7 +129,7 @@ func (b *binder) fieldOf(x expr.Expr, f ast.Ident) (expr.Expr, error) {
 			return b.call(f.Pos, "FIELD", x, expr.StringConst(f.Name))
 		}
 	}
-	return nil, near(errAt(f.Pos, "unknown field %q of %s", f.Name, x), f.Name, names, "fields")
+	return nil, suggest(errAt(f.Pos, "unknown field %q of %s", f.Name, x), f.Name, names, "fields")
 }
 
 // operator binds the arguments and calls the function or operator by name.

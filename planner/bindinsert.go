@@ -126,7 +126,7 @@ func (s *sinkInfo) targets(st *ast.Insert) ([]int, error) {
 			if s.table.columnIndex(id.Name) >= 0 {
 				return nil, errAt(id.Pos, "the column %q of %s is computed or virtual and cannot be written", id.Name, s.table.Name)
 			}
-			return nil, near(errAt(id.Pos, "unknown column %q in table %s", id.Name, s.table.Name), id.Name, known, "columns")
+			return nil, suggest(errAt(id.Pos, "unknown column %q in table %s", id.Name, s.table.Name), id.Name, known, "columns")
 		}
 		for _, p := range out {
 			if p == pos {

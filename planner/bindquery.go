@@ -210,7 +210,7 @@ func (b *binder) star(it *ast.SelectItem, sc *scope) ([]field, []extendItem, err
 		return fields, nil, nil
 	}
 	if len(q) == 1 && len(sc.find("", q[0].Name)) == 0 {
-		return nil, nil, near(errAt(q[0].Pos, "unknown table %q", q[0].Name), q[0].Name, sc.tables(), "tables")
+		return nil, nil, suggest(errAt(q[0].Pos, "unknown table %q", q[0].Name), q[0].Name, sc.tables(), "tables")
 	}
 	row, err := b.columnRef(&ast.ColumnRef{Pos: q[0].Pos, Parts: q}, sc)
 	if err != nil {

@@ -110,7 +110,7 @@ func (c *catalog) local(n ast.Name) (string, error) {
 // unknown says that there is no table or view of that name.
 func (c *catalog) unknown(n ast.Name, what string, candidates []string) error {
 	id := n.Base()
-	return near(errAt(id.Pos, "unknown %s %q", what, id.Name), id.Name, candidates, what+"s")
+	return suggest(errAt(id.Pos, "unknown %s %q", what, id.Name), id.Name, candidates, what+"s")
 }
 
 // free checks that a name can be given to something new.

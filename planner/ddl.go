@@ -89,7 +89,7 @@ func (t *Table) bindPrimaryKey() error {
 	for _, id := range pk.Columns {
 		i := t.columnIndex(id.Name)
 		if i < 0 {
-			return near(errAt(id.Pos, "the primary key names the unknown column %q", id.Name), id.Name, t.columnNames(), "columns")
+			return suggest(errAt(id.Pos, "the primary key names the unknown column %q", id.Name), id.Name, t.columnNames(), "columns")
 		}
 		c := &t.Columns[i]
 		if c.Index < 0 || t.Spec.Columns[c.Index].Metadata != "" {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/sluicesql/sluice/internal/near"
 	"github.com/sluicesql/sluice/sql/ast"
 )
 
@@ -18,9 +19,9 @@ func hint(e *ast.Error, format string, args ...any) *ast.Error {
 	return e
 }
 
-// near adds the candidate that was probably meant, or else lists the candidates when they are few.
-func near(e *ast.Error, word string, candidates []string, what string) *ast.Error {
-	if n := ast.Near(word, candidates); n != "" {
+// suggest adds the candidate that was probably meant, or else lists the candidates when they are few.
+func suggest(e *ast.Error, word string, candidates []string, what string) *ast.Error {
+	if n := near.Name(word, candidates); n != "" {
 		if strings.EqualFold(n, word) {
 			return hint(e, "did you mean %q? Names are case-sensitive", n)
 		}

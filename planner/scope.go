@@ -92,15 +92,15 @@ func (s *scope) resolve(parts []ast.Ident) (scopeColumn, int, error) {
 	if len(parts) > 1 {
 		if s.hasTable(first.Name) {
 			c := parts[1]
-			return scopeColumn{}, 0, near(errAt(c.Pos, "unknown column %q in table %q", c.Name, first.Name), c.Name, s.names(first.Name), "columns")
+			return scopeColumn{}, 0, suggest(errAt(c.Pos, "unknown column %q in table %q", c.Name, first.Name), c.Name, s.names(first.Name), "columns")
 		}
 		known := append(s.tables(), s.names("")...)
-		return scopeColumn{}, 0, near(errAt(first.Pos, "unknown table or column %q", first.Name), first.Name, known, "tables and columns")
+		return scopeColumn{}, 0, suggest(errAt(first.Pos, "unknown table or column %q", first.Name), first.Name, known, "tables and columns")
 	}
 	if len(s.cols) == 0 {
 		return scopeColumn{}, 0, hint(errAt(first.Pos, "unknown column %q", first.Name), "there is no FROM clause; a string is written in single quotes")
 	}
-	return scopeColumn{}, 0, near(errAt(first.Pos, "unknown column %q", first.Name), first.Name, s.names(""), "columns")
+	return scopeColumn{}, 0, suggest(errAt(first.Pos, "unknown column %q", first.Name), first.Name, s.names(""), "columns")
 }
 
 // single refuses an ambiguous name and a column that cannot be used.

@@ -138,7 +138,7 @@ func (t *Table) withMetadata(known []spi.Column, verb string) (*spi.Table, error
 			if !pos.IsValid() {
 				pos = ac.Name.Pos
 			}
-			e := near(errAt(pos, "the metadata %q of table %q cannot be %s with connector %s", c.Metadata, t.Name, verb, t.Connector.Name()),
+			e := suggest(errAt(pos, "the metadata %q of table %q cannot be %s with connector %s", c.Metadata, t.Name, verb, t.Connector.Name()),
 				c.Metadata, metadataNames(known), "metadata keys")
 			if verb == "written" && e.Hint == "" {
 				e.Hint = "declare the column VIRTUAL to leave it out when writing"

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/internal/near"
 	"github.com/sluicesql/sluice/sql/ast"
 )
 
@@ -31,7 +32,7 @@ func (s *Session) bindTableOptions(t *Table, ct *ast.CreateTable) error {
 	}
 	t.Connector = s.registry.Connector(co.Value)
 	if t.Connector == nil {
-		return near(errAt(co.ValuePos, "unknown connector %q", co.Value), co.Value, s.registry.Connectors(), "connectors")
+		return suggest(errAt(co.ValuePos, "unknown connector %q", co.Value), co.Value, s.registry.Connectors(), "connectors")
 	}
 	decl := withConnectorOption(t.Connector.Options())
 	formats, err := s.tableFormats(t, decl)
@@ -72,7 +73,7 @@ func (s *Session) tableFormats(t *Table, decl []spi.Option) ([]spi.Option, error
 		}
 		f := s.registry.Format(o.Value)
 		if f == nil {
-			return nil, near(errAt(o.ValuePos, "unknown format %q", o.Value), o.Value, s.registry.Formats(), "formats")
+			return nil, suggest(errAt(o.ValuePos, "unknown format %q", o.Value), o.Value, s.registry.Formats(), "formats")
 		}
 		for _, d := range f.Options() {
 			d.Name = fk.prefix + f.Name() + "." + d.Name
@@ -94,7 +95,7 @@ func (t *Table) checkOption(decl []spi.Option, o ast.Option) error {
 			known = append(known, decl[i].Name)
 		}
 		e := errAt(o.KeyPos, "unknown option %q for connector %s", o.Key, t.Connector.Name())
-		if n := ast.Near(o.Key, known); n != "" {
+		if n := near.Name(o.Key, known); n != "" {
 			return hint(e, "did you mean %q?", n)
 		}
 		return hint(e, "known options: %s", strings.Join(known, ", "))
@@ -106,7 +107,7 @@ func (t *Table) checkOption(decl []spi.Option, o ast.Option) error {
 		return errAt(o.KeyPos, "the option %q of connector %s is not supported: %s", o.Key, t.Connector.Name(), d.Unsupported)
 	}
 	if col, ok := familyColumn(d.Name, o.Key); ok && t.columnIndex(col) < 0 {
-		return near(errAt(o.KeyPos, "the option %q names the unknown column %q", o.Key, col), col, t.columnNames(), "columns")
+		return suggest(errAt(o.KeyPos, "the option %q names the unknown column %q", o.Key, col), col, t.columnNames(), "columns")
 	}
 	if err := checkValue(d, o.Key, o.Value); err != nil {
 		return placeOption(err, o.KeyPos, o.ValuePos)

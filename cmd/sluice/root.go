@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/sluicesql/sluice/sql/ast"
+	"github.com/sluicesql/sluice/internal/near"
 )
 
 // newRoot builds the tree of commands. The texts of the files read are noted in sources.
@@ -42,8 +42,8 @@ func knownCommand(root *cobra.Command, args []string) error {
 	for _, c := range root.Commands() {
 		names = append(names, c.Name())
 	}
-	if near := ast.Near(args[0], names); near != "" {
-		return wrong(fmt.Errorf("unknown command %q; did you mean %s?", args[0], near))
+	if known := near.Name(args[0], names); known != "" {
+		return wrong(fmt.Errorf("unknown command %q; did you mean %s?", args[0], known))
 	}
 	if strings.HasSuffix(args[0], ".sql") {
 		return wrong(fmt.Errorf("unknown command %q; to run a file, write sluice run %s", args[0], args[0]))
@@ -62,8 +62,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	if near := ast.Near(unknown.GetSpecifiedName(), names); near != "" {
-		return wrong(fmt.Errorf("%w; did you mean --%s?", err, near))
+	if known := near.Name(unknown.GetSpecifiedName(), names); known != "" {
+		return wrong(fmt.Errorf("%w; did you mean --%s?", err, known))
 	}
 	return wrong(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
 }

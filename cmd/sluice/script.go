@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sluicesql/sluice/cmd/sluice/internal/vars"
+	"github.com/sluicesql/sluice/internal/near"
 	"github.com/sluicesql/sluice/sql/ast"
 	"github.com/sluicesql/sluice/sql/parser"
 )
@@ -170,8 +171,8 @@ func noSuchFile(file string) error {
 			names = append(names, e.Name())
 		}
 	}
-	if near := ast.Near(filepath.Base(file), names); near != "" {
-		return fmt.Errorf("%s: no such file; did you mean %s?", file, filepath.Join(filepath.Dir(file), near))
+	if known := near.Name(filepath.Base(file), names); known != "" {
+		return fmt.Errorf("%s: no such file; did you mean %s?", file, filepath.Join(filepath.Dir(file), known))
 	}
 	return fmt.Errorf("%s: no such file", file)
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/sluicesql/sluice/internal/near"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -179,7 +180,7 @@ func (c *cluster) noTopic(ctx context.Context, name string, sink bool) error {
 			names = append(names, n)
 		}
 		sort.Strings(names)
-		switch n := nearest(name, names); {
+		switch n := near.Name(name, names); {
 		case n != "":
 			msg += fmt.Sprintf("; did you mean %q?", n)
 		case len(names) == 0:

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/internal/near"
 )
 
 // place is the part of a message that a column lies in.
@@ -74,7 +75,7 @@ func findFormat(r *spi.Registry, o spi.Options, option, prefix string) (spi.Form
 	f := r.Format(name)
 	if f == nil {
 		msg := fmt.Sprintf("unknown format %q; known formats are %s", name, strings.Join(r.Formats(), ", "))
-		if n := nearest(name, r.Formats()); n != "" {
+		if n := near.Name(name, r.Formats()); n != "" {
 			msg = fmt.Sprintf("unknown format %q; did you mean %q? Known formats are %s", name, n, strings.Join(r.Formats(), ", "))
 		}
 		return nil, nil, &spi.OptionError{Name: option, Value: true, Msg: msg}
@@ -149,7 +150,7 @@ func (l *layout) noColumn(option, name string) string {
 		}
 	}
 	msg := fmt.Sprintf("option %q names %q, which is no column of the table", option, name)
-	if n := nearest(name, names); n != "" {
+	if n := near.Name(name, names); n != "" {
 		msg += fmt.Sprintf("; did you mean %q?", n)
 	}
 	return msg
@@ -194,7 +195,7 @@ func (l *layout) checkMetadata() error {
 		}
 		if !found {
 			msg := fmt.Sprintf("unknown metadata %q; known are %s", c.Metadata, strings.Join(names, ", "))
-			if n := nearest(c.Metadata, names); n != "" {
+			if n := near.Name(c.Metadata, names); n != "" {
 				msg += fmt.Sprintf("; did you mean %q?", n)
 			}
 			return &spi.ColumnError{Column: c.Name, Msg: msg}

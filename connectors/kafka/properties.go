@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/internal/near"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
@@ -214,7 +215,7 @@ func parseProperties(o spi.Options) (settings, error) {
 		p, ok := properties[name]
 		if !ok {
 			msg := fmt.Sprintf("unknown Kafka client property %q", name)
-			if n := nearest(name, propertyNames()); n != "" {
+			if n := near.Name(name, propertyNames()); n != "" {
 				msg += fmt.Sprintf("; did you mean %q?", propertyPrefix+n)
 			}
 			return s, &spi.OptionError{Name: option, Msg: msg}

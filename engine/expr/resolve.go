@@ -3,9 +3,11 @@ package expr
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/near"
 )
 
 // ArgError is a call that cannot be typed. The planner adds the place: that of the argument to blame.
@@ -45,7 +47,7 @@ func (e *UnknownFunctionError) Error() string {
 func Resolve(name string, args []Expr) (Expr, error) {
 	f := Lookup(name)
 	if f == nil {
-		return nil, &UnknownFunctionError{name, nearest(strings.ToUpper(name), Names())}
+		return nil, &UnknownFunctionError{name, near.Name(name, wordNames())}
 	}
 	return f.call(args)
 }
@@ -73,45 +75,9 @@ func must(e Expr, err error) Expr {
 	return e
 }
 
-// nearest is the name with the least edit distance, at most a third of the name's length.
-func nearest(name string, names []string) string {
-	best, at := "", len(name)/3+1
-	for _, n := range names {
-		if n[0] < 'A' || n[0] > 'Z' {
-			continue
-		}
-		if d := distance(name, n, at); d < at {
-			best, at = n, d
-		}
-	}
-	return best
-}
-
-// distance is the number of bytes to insert, drop, change or swap with their neighbour between a and b; limit
-// or more when it is not less than that.
-func distance(a, b string, limit int) int {
-	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
-		return limit
-	}
-	before, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range prev {
-		prev[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		cur[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			cur[j] = min(prev[j]+1, cur[j-1]+1, prev[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				cur[j] = min(cur[j], before[j-2]+1)
-			}
-		}
-		before, prev, cur = prev, cur, before
-	}
-	return prev[len(b)]
+// wordNames are the functions that have a name and not a symbol.
+func wordNames() []string {
+	return slices.DeleteFunc(slices.Clone(Names()), func(n string) bool { return n[0] < 'A' || n[0] > 'Z' })
 }
 
 // nullable is t, NOT NULL exactly when no argument can be NULL.

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sluicesql/sluice/internal/near"
 	"github.com/sluicesql/sluice/sql/ast"
 )
 
@@ -118,8 +119,8 @@ func (p *parser) noType(tok *token) {
 		p.failTok(tok, "Flink SQL's name for it is "+flink, "unknown type %q", tok.text)
 	}
 	hint := ""
-	if near := ast.Near(tok.text, typeWords); near != "" {
-		hint = "did you mean " + near + "?"
+	if known := near.Name(tok.text, typeWords); known != "" {
+		hint = "did you mean " + known + "?"
 	}
 	p.failTok(tok, hint, "unknown type %q", tok.text)
 }

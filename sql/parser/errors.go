@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/sluicesql/sluice/internal/near"
 	"github.com/sluicesql/sluice/sql/ast"
 )
 
@@ -29,8 +30,8 @@ func (p *parser) failTok(t *token, hint, format string, args ...any) {
 func (p *parser) unexpected(expected string, words ...string) {
 	t := p.cur()
 	if t.kind == tWord && !reserved[t.kw] {
-		if near := ast.Near(t.text, words); near != "" {
-			p.failTok(t, "did you mean "+near+"?", "expected %s, found %q", expected, t.text)
+		if known := near.Name(t.text, words); known != "" {
+			p.failTok(t, "did you mean "+known+"?", "expected %s, found %q", expected, t.text)
 		}
 	}
 	p.misspelt()
@@ -83,8 +84,8 @@ func (p *parser) misspelt() {
 	if len(t.text) < 4 || p.i-1 != p.lastAlias {
 		return
 	}
-	if near := ast.Near(t.text, clauseWords); near != "" && near != t.kw {
-		p.failTok(t, "did you mean "+near+"?", "unexpected %q before %s", t.text, p.cur().describe())
+	if known := near.Name(t.text, clauseWords); known != "" && known != t.kw {
+		p.failTok(t, "did you mean "+known+"?", "unexpected %q before %s", t.text, p.cur().describe())
 	}
 }
 

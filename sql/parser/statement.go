@@ -3,6 +3,7 @@ package parser
 import (
 	"strings"
 
+	"github.com/sluicesql/sluice/internal/near"
 	"github.com/sluicesql/sluice/sql/ast"
 )
 
@@ -47,8 +48,8 @@ func (p *parser) statement() ast.Statement {
 		p.failTok(t, hint, "%s is not supported", t.kw)
 	}
 	hint := "a statement starts with " + oneOf(statementWords)
-	if near := ast.Near(t.text, statementWords); near != "" && !reserved[t.kw] {
-		hint = "did you mean " + near + "?"
+	if known := near.Name(t.text, statementWords); known != "" && !reserved[t.kw] {
+		hint = "did you mean " + known + "?"
 	}
 	p.failTok(t, hint, "unknown statement %s", t.describe())
 	return nil

@@ -13,6 +13,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/sluicesql/sluice/internal/near"
 	"github.com/sluicesql/sluice/sql/ast"
 )
 
@@ -173,8 +174,8 @@ func (e *expander) value(s string, depth int) (string, int, *ast.Error) {
 	}
 	if !ok {
 		hint := "set it in the environment or with --set-var " + name + "=VALUE"
-		if near := ast.Near(name, e.set.names()); near != "" {
-			hint = "did you mean ${" + near + "}? Otherwise " + hint
+		if known := near.Name(name, e.set.names()); known != "" {
+			hint = "did you mean ${" + known + "}? Otherwise " + hint
 		}
 		return "", end + 1, &ast.Error{Msg: "the variable ${" + name + "} is not set", Hint: hint}
 	}

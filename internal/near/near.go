@@ -1,13 +1,14 @@
-package ast
+// Package near finds the known name that a mistyped one most probably meant. It is a leaf that every room may import.
+package near
 
 import "strings"
 
-// Near gives the candidate that a mistyped word most probably meant, or "".
+// Name gives the candidate that a mistyped word most probably meant, or "".
 // Case doesn't count, swapping two neighbours counts as one edit, and a
 // candidate further away than a third of the word is no suggestion at all.
 // Of equally near candidates the first is taken, so pass them in a fixed
 // order.
-func Near(word string, candidates []string) string {
+func Name(word string, candidates []string) string {
 	w := []rune(strings.ToLower(word))
 	limit := max(1, len(w)/3)
 	best, bestDist := "", limit+1

@@ -1,8 +1,8 @@
-package ast
+package near
 
 import "testing"
 
-func TestNear(t *testing.T) {
+func TestName(t *testing.T) {
 	known := []string{"SELECT", "FROM", "WHERE", "topic", "topic-pattern", "scan.startup.mode", "id"}
 	for word, want := range map[string]string{
 		"SELCT":            "SELECT",
@@ -17,8 +17,8 @@ func TestNear(t *testing.T) {
 		"frobnicate":       "",
 		"größe":            "",
 	} {
-		if got := Near(word, known); got != want {
-			t.Errorf("Near(%q) = %q, want %q", word, got, want)
+		if got := Name(word, known); got != want {
+			t.Errorf("Name(%q) = %q, want %q", word, got, want)
 		}
 	}
 }
