@@ -63,13 +63,15 @@ type Stats struct {
 	Sinks   map[string]spi.SinkStats
 	// Epochs and Checkpoints completed.
 	Epochs, Checkpoints uint64
-	// StateRows and StateBytes are live rows in operators' state, and the memory they take.
+	// StateRows and StateBytes are the live rows of operators' state that are in memory, all of them unless some
+	// had to leave it for the budget, and the memory they take.
 	StateRows, StateBytes int64
 	// PeakStateBytes is the largest StateBytes seen at the end of an epoch.
 	PeakStateBytes int64
 	// RowsOut is the number of changes handed to sinks.
 	RowsOut int64
-	// UnknownDeletes is the number of deletes of keys that were not there, which changed nothing.
+	// UnknownDeletes is the number of deletes of keys that were not there, which changed nothing: those of rows that
+	// never passed a WHERE are among them.
 	UnknownDeletes int64
 	Elapsed        time.Duration
 }
