@@ -65,14 +65,31 @@ func (s *Store) checkFormat() error {
 	if !errors.Is(err, iofs.ErrNotExist) {
 		return err
 	}
-	if _, err := fs.Stat(fs.PathJoin(dir, dbDir)); err == nil {
-		return fmt.Errorf("it holds %s but no file %s: not a state directory, or a damaged one", dbDir, formatFile)
+	if err := s.checkNew(); err != nil {
+		return err
 	}
 	// A run before may have created the directory and ended before it was synced into its parent.
 	if err := syncDir(fs, fs.PathDir(dir)); err != nil {
 		return err
 	}
 	return writeFileSynced(fs, dir, formatFile, []byte(want))
+}
+
+// checkNew refuses a directory that holds somebody else's files, before anything is written or removed there.
+func (s *Store) checkNew() error {
+	names, err := s.fs.List(s.opts.Dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		switch name {
+		case lockFile, formatFile + ".tmp": // of a first start that was cut short
+		case "lost+found": // of a file system of its own
+		default:
+			return fmt.Errorf("it holds %s but no file %s: not a state directory, or a damaged one; name a new or empty directory", name, formatFile)
+		}
+	}
+	return nil
 }
 
 // writeFileSynced creates or replaces a file so that a crash leaves the old one, or the new one whole.

@@ -201,6 +201,19 @@ func TestFormat(t *testing.T) {
 	}
 }
 
+// TestForeignDirectory: a directory with other files in it is refused, and left as it was.
+func TestForeignDirectory(t *testing.T) {
+	fs := vfs.NewMem()
+	must(t, fs.MkdirAll("d/"+ingestDir, 0o755))
+	must(t, writeFileSynced(fs, "d", "letter.txt", []byte("dear")))
+	if _, err := Open(Options{Dir: "d", Shards: 1, FS: fs}); err == nil || !strings.Contains(err.Error(), "not a state directory") {
+		t.Errorf("opened a directory of somebody else's: %v", err)
+	}
+	if names, err := fs.List("d/" + ingestDir); err != nil || len(names) != 0 {
+		t.Errorf("the directory was touched: %v, %v", names, err)
+	}
+}
+
 func TestMeta(t *testing.T) {
 	for _, dir := range []string{"", "d"} {
 		fs := vfs.NewCrashableMem()
