@@ -100,7 +100,7 @@ func (t *Table) checkOption(decl []spi.Option, o ast.Option) error {
 		}
 		return hint(e, "known options: %s", strings.Join(known, ", "))
 	}
-	if d.Secret {
+	if d.Secret || spi.SecretName(o.Key) {
 		t.secret[o.Key] = true
 	}
 	if d.Unsupported != "" {

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/sluicesql/sluice/cmd/sluice/internal/display"
+	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/sql/ast"
 )
 
@@ -91,6 +93,7 @@ func (p *Printer) excerpt(pos ast.Pos) (line string, lead, width int, ok bool) {
 	if !ok || pos.Offset > len(src) {
 		return "", 0, 0, false
 	}
+	src = mask(src)
 	start := strings.LastIndexByte(src[:pos.Offset], '\n') + 1
 	end := len(src)
 	if n := strings.IndexByte(src[pos.Offset:], '\n'); n >= 0 {
@@ -107,6 +110,30 @@ func (p *Printer) excerpt(pos ast.Pos) (line string, lead, width int, ok bool) {
 	}
 	lead = display.Width(before)
 	return strings.TrimRight(display.Cut(before+word+after, maxExcerpt), " "), lead, width, true
+}
+
+var option = regexp.MustCompile(`'([^'\n]+)'\s*=\s*'((?:[^']|'')*)`)
+
+// mask writes asterisks over the values of secret options, byte for byte, so that places stay what they are.
+func mask(src string) string {
+	var b []byte
+	for _, m := range option.FindAllStringSubmatchIndex(src, -1) {
+		if !spi.SecretName(src[m[2]:m[3]]) {
+			continue
+		}
+		if b == nil {
+			b = []byte(src)
+		}
+		for i := m[4]; i < m[5]; i++ {
+			if b[i] != '\n' && b[i] != '\r' {
+				b[i] = '*'
+			}
+		}
+	}
+	if b == nil {
+		return src
+	}
+	return string(b)
 }
 
 // show makes a part of a source line fit for the terminal: a tab is one column in positions, and four

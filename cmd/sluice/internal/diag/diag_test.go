@@ -56,3 +56,18 @@ func TestPrintLongLine(t *testing.T) {
 		t.Errorf("got\n%s", strings.Join(lines, "\n"))
 	}
 }
+
+// An excerpt never shows the value of a secret option, whichever word of its line is at fault.
+func TestPrintMasksSecrets(t *testing.T) {
+	const src = "CREATE TABLE t (a INT) WITH ('topic' = 'it''s', 'properties.sasl.jaas.config'='m required password=\"HIDE''HIDE\";',\n" +
+		" 'properties.ssl.keystore.password' = 'HIDE', 'properties.ssl.keystore.key' = 'HIDE\nHIDE\n', 'wrong' = 'x', 'password' = 'HIDE"
+	for _, word := range []string{"CREATE", "'topic'", "'it''s'", "'properties.sasl", "'m required", "'HIDE'", "'HIDE\n", "HIDE\n'", "'wrong'", "'x'", "'password'"} {
+		got := render(src, false, &ast.Error{Pos: at(src, word), Msg: "m"})
+		if strings.Contains(got, "HIDE") || !strings.Contains(got, "^") {
+			t.Errorf("%s: got\n%s", word, got)
+		}
+	}
+	if got := render(src, false, &ast.Error{Pos: at(src, "'wrong'"), Msg: "m"}); !strings.Contains(got, "'wrong' = 'x'") || !strings.Contains(got, "^^^^^^^\n") {
+		t.Errorf("got\n%s", got)
+	}
+}
