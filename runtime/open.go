@@ -64,14 +64,18 @@ func (j *Job) openState(stages int) error {
 	if !j.durable() {
 		return nil
 	}
-	if j.log, j.logged, err = state.OpenLogFS(o.FS, j.cfg.StateDir); err != nil {
+	log, logged, err := state.OpenLogFS(o.FS, j.cfg.StateDir)
+	if err != nil {
 		return err
 	}
+	j.logger, j.logged = newLogger(log), logged
 	was, err := j.store.Meta(fingerprintKey)
 	if err != nil {
 		return err
 	}
-	if was == nil {
+	// Before checkpoint 0 the directory holds nothing, whatever plan opened it: a job that could not start, for a
+	// topic's name that was wrong, must not keep the corrected one out.
+	if was == nil || j.store.Cut() == nil {
 		return j.store.SetMeta(fingerprintKey, []byte(j.cfg.Plan.Fingerprint))
 	}
 	if string(was) != j.cfg.Plan.Fingerprint {
@@ -240,8 +244,8 @@ func (j *Job) close() error {
 	for _, s := range j.sinks {
 		errs = append(errs, s.sink.Close())
 	}
-	if j.log != nil {
-		errs = append(errs, j.log.Close())
+	if j.logger != nil {
+		errs = append(errs, j.logger.log.Close())
 	}
 	if j.store != nil {
 		errs = append(errs, j.store.Close())
