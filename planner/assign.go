@@ -20,10 +20,11 @@ func assignable(from, to types.Type, consts []*expr.Const) (ok, cast bool) {
 	}
 	switch {
 	case from.IsString() && to.IsString():
-		// As in Flink the declared length is no limit: the value is written as it is. CHAR(n) is padded.
-		return to.Kind == types.Varchar || from.Kind == types.Char, to.Kind == types.Char
+		// As in Flink the declared length is no limit: the value is written as it is. CHAR(n) is padded, and
+		// never cut off, which would lose characters unasked.
+		return to.Kind == types.Varchar || from.Kind == types.Char, to.Kind == types.Char && from.Precision < to.Precision
 	case from.IsBinary() && to.IsBinary():
-		return to.Kind == types.Varbinary || from.Kind == types.Binary, to.Kind == types.Binary
+		return to.Kind == types.Varbinary || from.Kind == types.Binary, to.Kind == types.Binary && from.Precision < to.Precision
 	case from.IsInteger() && to.IsInteger():
 		if from.Kind <= to.Kind {
 			return true, true

@@ -124,6 +124,20 @@ func TestAssignable(t *testing.T) {
 	}
 }
 
+// A declared length neither cuts a value off nor refuses it; only CHAR and BINARY that are longer pad it.
+func TestAssignedLengths(t *testing.T) {
+	for fixed, variable := range map[types.Kind]types.Kind{types.Char: types.Varchar, types.Binary: types.Varbinary} {
+		for _, to := range []types.Kind{fixed, variable} {
+			for n := 1; n <= 3; n++ {
+				ok, cast := assignable(types.Type{Kind: fixed, Precision: 2}, types.Type{Kind: to, Precision: n}, nil)
+				if pads := to == fixed && n > 2; !ok || cast != pads {
+					t.Errorf("%v(2) to %v(%d): %v, with a cast %v", fixed, to, n, ok, cast)
+				}
+			}
+		}
+	}
+}
+
 func TestIntervals(t *testing.T) {
 	const day = int64(86400e6)
 	for text, want := range map[string]int64{
