@@ -68,8 +68,11 @@ func (d *Decoder) noRow(t *jsonscan.Token, name, event string) error {
 
 func (d *Decoder) missing(t *jsonscan.Token, name, event string) *spi.DecodeError {
 	e := &spi.DecodeError{Field: name, Offset: -1, Reason: name, Msg: "is missing from the event of " + event, Fix: "correct the producer, " + skipFix}
-	if t.Kind == jsonscan.Null {
+	switch t.Kind {
+	case jsonscan.Null:
 		e.Offset, e.Msg = t.Offset(), "is null in the event of "+event
+	case jsonscan.Object:
+		e.Offset, e.Msg = t.Offset(), "does not hold the whole primary key in the event of "+event
 	}
 	return e
 }
@@ -87,7 +90,7 @@ func (d *Decoder) noBefore(m spi.Message, e *envelope, event string) error {
 		err.Fix = fmt.Sprintf("run ALTER TABLE %s REPLICA IDENTITY FULL in the source database", table)
 	}
 	if !d.upsert {
-		err.Fix += ", or declare the table's PRIMARY KEY"
+		err.Fix += ", or declare the table's PRIMARY KEY and leave 'table.exec.source.cdc-events-duplicate' at true"
 	}
 	return err
 }

@@ -64,7 +64,7 @@ func (d *Decoder) outOfRange(n *node, t *jsonscan.Token) *spi.DecodeError {
 
 func (d *Decoder) notNull(n *node, t *jsonscan.Token) error {
 	e := &spi.DecodeError{Offset: -1, Reason: "null", Msg: fmt.Sprintf("is missing, but declared %s", n.typ),
-		Fix: "declare the column without NOT NULL, or skip such messages with '" + d.Format + ".ignore-parse-errors' = 'true'"}
+		Fix: "declare the column without NOT NULL and outside of a PRIMARY KEY, or skip such messages with '" + d.Format + ".ignore-parse-errors' = 'true'"}
 	if t.Kind == jsonscan.Null {
 		e.Offset, e.Msg = t.Offset(), fmt.Sprintf("is null, but declared %s", n.typ)
 	}
