@@ -30,7 +30,7 @@ func (p *parser) failTok(t *token, hint, format string, args ...any) {
 func (p *parser) unexpected(expected string, words ...string) {
 	t := p.cur()
 	if t.kind == tWord && !reserved[t.kw] {
-		if known := near.Name(t.text, words); known != "" {
+		if known := near.Name(t.text, words); known != "" && known != t.kw { // equal, it is what follows that is wrong
 			p.failTok(t, "did you mean "+known+"?", "expected %s, found %q", expected, t.text)
 		}
 	}
