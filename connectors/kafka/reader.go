@@ -223,12 +223,20 @@ func (r *reader) refuse(part string, err error, ignore bool, prefix string) erro
 	if !errors.As(err, &bad) {
 		return fmt.Errorf("kafka %s@%d: %s%w", p, rec.offset, part, err)
 	}
+	// A format calls its options by its own name and does not know in which place of the table it stands.
+	for _, place := range []string{"value.", "key."} {
+		if format, ok := strings.CutPrefix(prefix, place); ok {
+			bad.Fix = strings.ReplaceAll(bad.Fix, "'"+format, "'"+prefix)
+		}
+	}
 	if ignore {
 		r.src.skipped(bad.Reason, fmt.Sprintf("kafka %s@%d: %s%v", p, rec.offset, part, err))
 		return nil
 	}
 	fix := ""
-	if r.src.canIgnore(prefix) && !strings.Contains(bad.Fix, spi.IgnoreParseErrors) {
+	// Who asked for fail-on-missing-field, which this is the error of, cannot ask for the other too.
+	asked := strings.Contains(bad.Fix, "fail-on-missing-field")
+	if r.src.canIgnore(prefix) && !asked && !strings.Contains(bad.Fix, spi.IgnoreParseErrors) {
 		fix = fmt.Sprintf("; or skip and count such records with '%s%s' = 'true'", prefix, spi.IgnoreParseErrors)
 	}
 	return fmt.Errorf("kafka %s@%d: %s%w%s", p, rec.offset, part, err, fix)
