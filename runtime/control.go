@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -118,7 +117,9 @@ func (c *controller) acked(epoch uint64, err error) {
 	c.mu.Lock()
 	f := c.find(epoch)
 	f.acked++
-	f.err = errors.Join(f.err, err)
+	if f.err == nil { // the first says why; the other writers mostly say it again
+		f.err = err
+	}
 	c.mu.Unlock()
 	c.wake()
 }

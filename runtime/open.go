@@ -64,11 +64,9 @@ func (j *Job) openState(stages int) error {
 	if !j.durable() {
 		return nil
 	}
-	log, logged, err := state.OpenLogFS(o.FS, j.cfg.StateDir)
-	if err != nil {
+	if j.log, j.logged, err = state.OpenLogFS(o.FS, j.cfg.StateDir); err != nil {
 		return err
 	}
-	j.logger, j.logged = newLogger(log), logged
 	was, err := j.store.Meta(fingerprintKey)
 	if err != nil {
 		return err
@@ -244,8 +242,8 @@ func (j *Job) close() error {
 	for _, s := range j.sinks {
 		errs = append(errs, s.sink.Close())
 	}
-	if j.logger != nil {
-		errs = append(errs, j.logger.log.Close())
+	if j.log != nil {
+		errs = append(errs, j.log.Close())
 	}
 	if j.store != nil {
 		errs = append(errs, j.store.Close())
