@@ -2,6 +2,7 @@ package planner
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/sluicesql/sluice/engine/expr"
 	"github.com/sluicesql/sluice/engine/types"
@@ -142,14 +143,24 @@ func (b *binder) operator(pos ast.Pos, name string, sc *scope, args ...ast.Expr)
 		}
 		bound[i] = x
 	}
-	x, err := expr.Resolve(name, bound)
+	x, err := resolve(name, bound)
 	return x, placeArg(err, pos, args)
 }
 
 // call calls a function over bound arguments.
 func (b *binder) call(pos ast.Pos, name string, args ...expr.Expr) (expr.Expr, error) {
-	x, err := expr.Resolve(name, args)
+	x, err := resolve(name, args)
 	return x, placeArg(err, pos, nil)
+}
+
+// resolve types a call and, where an argument is constant, has it compiled: a malformed pattern or format is an error
+// of the statement.
+func resolve(name string, args []expr.Expr) (expr.Expr, error) {
+	x, err := expr.Resolve(name, args)
+	if c, ok := x.(*expr.Call); ok && err == nil && slices.ContainsFunc(c.Args, isConst) {
+		_, err = expr.Compile(c)
+	}
+	return x, err
 }
 
 // placeArg gives a typing error its place: that of the argument to blame, or of the call.
@@ -255,7 +266,7 @@ func (b *binder) function(e *ast.Call, sc *scope) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := expr.Resolve(name, args)
+	x, err := resolve(name, args)
 	if err != nil {
 		if u, ok := errors.AsType[*expr.UnknownFunctionError](err); ok {
 			u.Name = e.Name.Base().Name

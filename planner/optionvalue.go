@@ -24,7 +24,7 @@ func checkValue(o *spi.Option, name, value string) error {
 	case spi.DurationOption:
 		_, err = vals.Duration(name, 0)
 	case spi.EnumOption:
-		if _, lenient := vals.Enum(name, "", o.Lenient...); lenient != nil {
+		if _, unlisted := vals.Enum(name, "", o.Unlisted...); unlisted != nil {
 			_, err = vals.Enum(name, "", o.Values...)
 		}
 	case spi.MemoryOption:

@@ -13,15 +13,16 @@ import (
 
 // runFlags are the flags of sluice run.
 type runFlags struct {
-	embed       []string
-	vars        variableFlag
-	options     optionFlag
-	parallelism int
-	stateDir    string
-	result      string
-	quiet       bool
-	summaryJSON string
-	profiles    profiles
+	embed          []string
+	vars           variableFlag
+	options        optionFlag
+	parallelism    int
+	parallelismSet bool // as opposed to left to the options
+	stateDir       string
+	result         string
+	quiet          bool
+	summaryJSON    string
+	profiles       profiles
 }
 
 func newRun(sources sourceTexts) *cobra.Command {
@@ -47,7 +48,10 @@ Exit codes: 0 done, 1 a job failed, 2 the SQL, a flag or a file is wrong,
   sluice run ddl.sql queries.sql
   echo "SELECT 1 AS one;" | sluice run -`,
 		Args: needFiles,
-		RunE: func(_ *cobra.Command, files []string) error { return run(f, sources, files) },
+		RunE: func(cmd *cobra.Command, files []string) error {
+			f.parallelismSet = cmd.Flags().Changed("parallelism")
+			return run(f, sources, files)
+		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -65,7 +69,7 @@ Exit codes: 0 done, 1 a job failed, 2 the SQL, a flag or a file is wrong,
 
 // check refuses flags that make no sense, before anything is read.
 func (f *runFlags) check() error {
-	if f.parallelism < 0 || f.parallelism > maxParallelism {
+	if f.parallelism < 1 && f.parallelismSet || f.parallelism > maxParallelism {
 		return wrong(fmt.Errorf("--parallelism %d: the number of shards is 1 to %d", f.parallelism, maxParallelism))
 	}
 	if f.result != "" {

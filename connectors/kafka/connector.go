@@ -37,6 +37,9 @@ func (c *connector) CheckSource(t *spi.Table) (spi.SourceTraits, error) {
 		return spi.SourceTraits{}, err
 	}
 	native, canUpsert := s.layout.valueFormat.Decodes()
+	if err := s.layout.checkDecoding(native); err != nil {
+		return spi.SourceTraits{}, err
+	}
 	if c.upsert {
 		native, canUpsert = spi.Upsert, false
 	}
@@ -52,6 +55,9 @@ func (c *connector) CheckSink(t *spi.Table) (spi.SinkTraits, error) {
 		return spi.SinkTraits{}, err
 	}
 	accepts := s.layout.valueFormat.Encodes()
+	if err := s.layout.checkEncoding(accepts); err != nil {
+		return spi.SinkTraits{}, err
+	}
 	if c.upsert {
 		accepts = spi.Upsert
 	}

@@ -3,6 +3,7 @@ package kafka
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/internal/near"
@@ -238,4 +239,62 @@ func (l *layout) keyColumn(i int) spi.Column {
 	c := l.table.Columns[i]
 	c.Name = strings.TrimPrefix(c.Name, l.keyPrefix)
 	return c
+}
+
+// checkDecoding has the formats look at the columns that they are to read: what they cannot read is a mistake in the
+// statement, and not the job's to find.
+func (l *layout) checkDecoding(mode spi.Mode) error {
+	if l.upsert {
+		mode = spi.AppendOnly
+	}
+	quiet := func(string) {}
+	value := spi.DecodeSpec{Mode: mode, TimeZone: time.UTC, Warn: quiet}
+	key := spi.DecodeSpec{Mode: spi.AppendOnly, TimeZone: time.UTC, Warn: quiet}
+	for i, c := range l.table.Columns {
+		if c.Metadata != "" {
+			continue // of the type that the planner gives it
+		}
+		switch l.placeToRead(i) {
+		case inKey:
+			key.Columns = append(key.Columns, l.keyColumn(i))
+		case inValue:
+			value.Columns = append(value.Columns, c)
+		}
+	}
+	value.Skip, key.Skip = make([]bool, len(value.Columns)), make([]bool, len(key.Columns))
+	if _, err := l.valueFormat.NewDecoder(value, l.valueOptions); err != nil {
+		return err
+	}
+	if len(key.Columns) > 0 {
+		if _, err := l.keyFormat.NewDecoder(key, l.keyOptions); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkEncoding likewise, for what they are to write.
+func (l *layout) checkEncoding(mode spi.Mode) error {
+	if l.upsert {
+		mode = spi.AppendOnly
+	}
+	value := spi.EncodeSpec{Mode: mode, TimeZone: time.UTC}
+	key := spi.EncodeSpec{Mode: spi.AppendOnly, TimeZone: time.UTC}
+	for i, c := range l.table.Columns {
+		if l.inValueToo(i) {
+			value.Columns = append(value.Columns, c)
+		}
+	}
+	for _, c := range l.keyFields {
+		key.Columns = append(key.Columns, l.keyColumn(c))
+	}
+	if _, err := l.valueFormat.NewEncoder(value, l.valueOptions); err != nil {
+		return err
+	}
+	if l.keyFormat != nil {
+		if _, err := l.keyFormat.NewEncoder(key, l.keyOptions); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -17,7 +17,7 @@ var kafkaOptions = []spi.Option{
 	{Name: "key.fields", Help: "Columns that lie in the key, separated by ';'"},
 	{Name: "key.fields-prefix", Help: "Prefix of the key's columns that the key itself does not have; needs 'value.fields-include' = 'EXCEPT_KEY'"},
 	{Name: "value.fields-include", Kind: spi.EnumOption, Default: "ALL", Values: []string{"ALL", "EXCEPT_KEY"}, Help: "Whether the value holds the key's columns too"},
-	{Name: "scan.startup.mode", Kind: spi.EnumOption, Default: "group-offsets", Values: []string{"group-offsets", "earliest-offset", "latest-offset", "timestamp", "specific-offsets"}, Lenient: []string{"earliest", "latest"}, Help: "Where the first start begins to read"},
+	{Name: "scan.startup.mode", Kind: spi.EnumOption, Default: "group-offsets", Values: []string{"group-offsets", "earliest-offset", "latest-offset", "timestamp", "specific-offsets"}, Unlisted: []string{"earliest", "latest"}, Help: "Where the first start begins to read"},
 	{Name: "scan.startup.specific-offsets", Help: "Offsets for specific-offsets: 'partition:0,offset:42;partition:1,offset:300'"},
 	{Name: "scan.startup.timestamp-millis", Kind: spi.IntOption, Help: "Milliseconds since 1970 for timestamp"},
 	{Name: "scan.bounded.mode", Kind: spi.EnumOption, Default: "unbounded", Values: []string{"unbounded", "latest-offset", "group-offsets", "timestamp", "specific-offsets"}, Help: "Where reading ends, resolved at the start"},

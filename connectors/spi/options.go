@@ -28,8 +28,9 @@ type Option struct {
 	Kind    OptionKind
 	Default string   // shown and used when not set; empty for none
 	Values  []string // of an EnumOption
-	// Lenient are further values that an EnumOption accepts, with a hint at the right one from the connector.
-	Lenient []string
+	// Unlisted are further values of an EnumOption that documentation leaves out: other spellings, accepted with a
+	// hint at the right one, and values that are refused with a reason of their own.
+	Unlisted []string
 	// Required says that a table without it is refused.
 	Required bool
 	// Secret values never appear in logs, EXPLAIN or errors. Names for which SecretName holds need not say so.
