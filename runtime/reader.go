@@ -102,7 +102,7 @@ func (t *readerTask) push(b *changelog.Batch) error {
 	err := t.inst.source.Push(b)
 	b.Reset()
 	if err != nil {
-		return fmt.Errorf("%s: %w", t.source.name, err)
+		return fmt.Errorf("table %s: %w", t.source.table, err)
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ type Combine struct {
 	wide     []types.Phys
 	used     []int // columns of the wide row that expressions read, in order
 	residual func(*expr.Ctx, row.Row) (bool, error)
+	cond     expr.Expr // what residual tests, for errors
 	cols     []column
 	phys     []types.Phys
 	plain    bool // there are no expressions
@@ -52,7 +53,7 @@ func NewCombine(ctx *expr.Ctx, left, right []types.Type, residual expr.Expr, pro
 		if err != nil {
 			return nil, err
 		}
-		c.residual = p
+		c.residual, c.cond = p, residual
 		c.use(residual)
 	}
 	slices.Sort(c.used)
@@ -85,7 +86,9 @@ func (c *Combine) append(out *changelog.Batch, op changelog.Op, l, r row.Row) {
 	w := row.Row(c.buf)
 	if c.residual != nil {
 		ok, err := c.residual(c.ctx, w)
-		c.fail(err)
+		if err != nil {
+			c.fail(evalError(err, c.ctx, c.cond, w))
+		}
 		if !ok {
 			return
 		}
@@ -98,10 +101,12 @@ func (c *Combine) append(out *changelog.Batch, op changelog.Op, l, r row.Row) {
 			c.copy(&c.rb, j, l, r, k.from, k.phys)
 		} else {
 			k.set(c.ctx, w, &c.rb)
+			if c.ctx.Err != nil {
+				c.fail(evalError(c.ctx.Err, c.ctx, k.e, w))
+			}
 		}
 	}
 	out.Commit(op, c.rb.Finish(c.phys))
-	c.fail(c.ctx.Err)
 }
 
 // copy sets column j from column i of l and r side by side.

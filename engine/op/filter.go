@@ -15,7 +15,8 @@ import (
 type Filter struct {
 	ctx  *expr.Ctx
 	cond func(*expr.Ctx, row.Row) (bool, error)
-	key  []int // upsert key; nil on other streams
+	e    expr.Expr // what cond tests, for errors
+	key  []int     // upsert key; nil on other streams
 	phys []types.Phys
 	next Output
 	out  changelog.Batch
@@ -29,7 +30,7 @@ func NewFilter(ctx *expr.Ctx, cond expr.Expr, ts []types.Type, upsertKey []int, 
 	if err != nil {
 		return nil, err
 	}
-	return &Filter{ctx: ctx, cond: p, key: upsertKey, phys: Phys(ts), next: next}, nil
+	return &Filter{ctx: ctx, cond: p, e: cond, key: upsertKey, phys: Phys(ts), next: next}, nil
 }
 
 // Push implements Output.
@@ -62,7 +63,7 @@ func (f *Filter) Push(b *changelog.Batch) error {
 func (f *Filter) pass(r row.Row) bool {
 	ok, err := f.cond(f.ctx, r)
 	if err != nil && f.err == nil {
-		f.err = err
+		f.err = evalError(err, f.ctx, f.e, r)
 	}
 	return ok
 }

@@ -14,6 +14,7 @@ type column struct {
 	phys types.Phys
 	from int
 	set  expr.Setter // nil for a copy
+	e    expr.Expr   // what set computes, for errors
 	key  bool        // it follows from the upsert key alone, and so is known in deletes
 }
 
@@ -33,7 +34,7 @@ func compileColumns(exprs []expr.Expr, upsertKey []int) ([]column, error) {
 		if err != nil {
 			return nil, err
 		}
-		cols[i].set = f
+		cols[i].set, cols[i].e = f, e
 	}
 	return cols, nil
 }
@@ -78,12 +79,12 @@ func (p *Project) Push(b *changelog.Batch) error {
 				p.rb.Copy(j, r, c.from, c.phys)
 			default:
 				c.set(p.ctx, r, &p.rb)
+				if p.ctx.Err != nil {
+					return evalError(p.ctx.Err, p.ctx, c.e, r)
+				}
 			}
 		}
 		p.out.Commit(op, p.rb.Finish(p.phys))
-		if p.ctx.Err != nil {
-			return p.ctx.Err
-		}
 	}
 	return flush(&p.out, p.next)
 }

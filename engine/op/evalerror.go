@@ -1,0 +1,28 @@
+package op
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sluicesql/sluice/engine/expr"
+	"github.com/sluicesql/sluice/engine/row"
+	"github.com/sluicesql/sluice/engine/text"
+)
+
+// evalError says in which expression, and over which values, an evaluation failed.
+func evalError(err error, ctx *expr.Ctx, e expr.Expr, r row.Row) error {
+	var values []string
+	seen := map[int]bool{}
+	expr.Walk(e, func(part expr.Expr) bool {
+		if c, ok := part.(*expr.Column); ok && !seen[c.Index] {
+			seen[c.Index] = true
+			v := text.Append(nil, c.T, r.Get(c.Index, c.T.Phys()), ctx.Zone)
+			values = append(values, fmt.Sprintf("%s = %s", c.Name, v))
+		}
+		return true
+	})
+	if len(values) == 0 {
+		return fmt.Errorf("%s: %w", e, err)
+	}
+	return fmt.Errorf("%s, where %s: %w", e, strings.Join(values, ", "), err)
+}
