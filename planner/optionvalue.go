@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/internal/near"
 	"github.com/sluicesql/sluice/sql/ast"
 )
 
@@ -26,6 +27,9 @@ func checkValue(o *spi.Option, name, value string) error {
 	case spi.EnumOption:
 		if _, unlisted := vals.Enum(name, "", o.Unlisted...); unlisted != nil {
 			_, err = vals.Enum(name, "", o.Values...)
+			if meant := near.Name(value, o.Values); err != nil && meant != "" {
+				err = &spi.OptionError{Name: name, Value: true, Msg: fmt.Sprintf("%s; did you mean %q?", err, meant)}
+			}
 		}
 	case spi.MemoryOption:
 		if _, merr := ParseMemory(value); merr != nil {
