@@ -3,9 +3,6 @@ package planner
 import (
 	"errors"
 	"fmt"
-	"math"
-	"strconv"
-	"strings"
 
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/internal/near"
@@ -32,7 +29,7 @@ func checkValue(o *spi.Option, name, value string) error {
 			}
 		}
 	case spi.MemoryOption:
-		if _, merr := ParseMemory(value); merr != nil {
+		if _, merr := spi.ParseMemory(value); merr != nil {
 			err = &spi.OptionError{Name: name, Value: true, Msg: fmt.Sprintf("option %q: %v", name, merr)}
 		}
 	}
@@ -52,42 +49,4 @@ func placeOption(err error, key, value ast.Pos) *ast.Error {
 		return &ast.Error{Pos: value, Msg: oe.Msg}
 	}
 	return &ast.Error{Pos: key, Msg: err.Error()}
-}
-
-var memoryUnits = []struct {
-	shift uint
-	names []string
-}{
-	{0, []string{"", "b", "bytes"}},
-	{10, []string{"k", "kb", "kibibytes"}},
-	{20, []string{"m", "mb", "mebibytes"}},
-	{30, []string{"g", "gb", "gibibytes"}},
-	{40, []string{"t", "tb", "tebibytes"}},
-}
-
-// ParseMemory reads an amount of memory in Flink's form, "256 mb", as a number of bytes; units are powers
-// of 1024, and a number alone is bytes.
-func ParseMemory(s string) (int64, error) {
-	t := strings.ToLower(strings.TrimSpace(s))
-	i := 0
-	for i < len(t) && t[i] >= '0' && t[i] <= '9' {
-		i++
-	}
-	n, err := strconv.ParseInt(t[:i], 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("%q is no amount of memory; write a number and a unit, as in '256 mb'", s)
-	}
-	unit := strings.TrimSpace(t[i:])
-	for _, u := range memoryUnits {
-		for _, name := range u.names {
-			if name != unit {
-				continue
-			}
-			if n > math.MaxInt64>>u.shift {
-				return 0, fmt.Errorf("%q is too much memory", s)
-			}
-			return n << u.shift, nil
-		}
-	}
-	return 0, fmt.Errorf("%q has the unknown unit %q; known are b, kb, mb, gb, tb", s, unit)
 }

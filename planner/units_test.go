@@ -11,21 +11,6 @@ import (
 	"github.com/sluicesql/sluice/sql/parser"
 )
 
-func TestParseMemory(t *testing.T) {
-	for text, want := range map[string]int64{
-		"0": 0, "17": 17, "17b": 17, "2 kb": 2048, "256 mb": 256 << 20, "1g": 1 << 30, " 3 TB ": 3 << 40,
-		"": -1, "mb": -1, "1 pb": -1, "-1 mb": -1, "9223372036854775807 kb": -1, "1.5 gb": -1,
-	} {
-		got, err := ParseMemory(text)
-		if err != nil {
-			got = -1
-		}
-		if got != want {
-			t.Errorf("ParseMemory(%q) = %d, want %d", text, got, want)
-		}
-	}
-}
-
 func TestTimeZone(t *testing.T) {
 	at := time.Date(2024, 7, 1, 12, 0, 0, 0, time.UTC)
 	for name, want := range map[string]int{

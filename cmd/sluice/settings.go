@@ -76,7 +76,7 @@ func (s settings) duration(name string) time.Duration {
 }
 
 func (s settings) memory(name string) int64 {
-	n, err := planner.ParseMemory(s.options.Get(name, "0"))
+	n, err := spi.ParseMemory(s.options.Get(name, "0"))
 	if err != nil {
 		panic(err)
 	}
@@ -132,6 +132,14 @@ func (s settings) resultMode() (result.Mode, error) {
 	return result.ParseMode(mode)
 }
 
+// jobPrefix is what a job with a name puts before its messages.
+func (s settings) jobPrefix() string {
+	if name := s.options.Get(planner.OptPipelineName, ""); name != "" {
+		return name + ": "
+	}
+	return ""
+}
+
 // config is how the runtime is to run a job.
 func (r *runner) config(j *planner.Job) (runtime.Config, error) {
 	s := r.settings(j)
@@ -142,7 +150,7 @@ func (r *runner) config(j *planner.Job) (runtime.Config, error) {
 		EpochMaxAge:        s.duration(planner.OptEpochMaxAge),
 		CheckpointInterval: s.duration(planner.OptCheckpointInterval),
 		TimeZone:           j.Plan.Location(),
-		Warn:               func(msg string) { fmt.Fprintf(r.notes, "sluice: warning: %s\n", msg) },
+		Warn:               func(msg string) { fmt.Fprintf(r.notes, "sluice: warning: %s%s\n", s.jobPrefix(), msg) },
 	}
 	var err error
 	if cfg.Parallelism, err = s.parallelism(); err != nil {
@@ -154,7 +162,6 @@ func (r *runner) config(j *planner.Job) (runtime.Config, error) {
 	if s.options.Get(planner.OptCheckpointInterval, "") != "" && cfg.CheckpointInterval == 0 {
 		cfg.CheckpointInterval = math.MaxInt64 // 0 means none but the last
 	}
-	// A batch is never larger than an epoch should be.
 	switch {
 	case cfg.StateDir != "":
 		cfg.MemoryBudget = s.memory(planner.OptMemoryBudget)
