@@ -104,7 +104,7 @@ func (b *binder) table(t *Table, ref *ast.NamedTable) (rel, []field, error) {
 		if c.Computed == nil {
 			f.id = shown[c.Index]
 		} else {
-			e := substitute(c.Computed, func(col *expr.Column) expr.Expr { return stored[col.Index] })
+			e := expr.Remap(c.Computed, func(col *expr.Column) expr.Expr { return stored[col.Index] })
 			f.id = b.columns.add(c.Name, label+"."+c.Name, c.Type)
 			items = append(items, extendItem{f.id, e})
 			if fn := volatileFunction(c.Computed); fn != "" && src.changing() {

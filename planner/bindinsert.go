@@ -183,7 +183,7 @@ func (b *binder) assign(x *relExtend, f field, col TableColumn, final types.Type
 			return 0, err
 		}
 		id = b.columns.add(col.Name, col.Name, e.Type())
-		x.items = append(x.items, extendItem{id, substitute(e, func(c *expr.Column) expr.Expr {
+		x.items = append(x.items, extendItem{id, expr.Remap(e, func(c *expr.Column) expr.Expr {
 			if it := x.item(c.Index); it != nil {
 				return it
 			}

@@ -75,7 +75,7 @@ func (s *stream) mustAt(cols []int) []int {
 
 // expr rewrites an expression over column numbers to one over the node's columns.
 func (s *stream) expr(e expr.Expr) expr.Expr {
-	return substitute(e, func(c *expr.Column) expr.Expr {
+	return expr.Remap(e, func(c *expr.Column) expr.Expr {
 		i := s.facts.find(s.ids, c.Index)
 		if i < 0 {
 			panic("planner: the column " + c.Name + " was pruned")

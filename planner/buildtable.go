@@ -184,7 +184,7 @@ func (b *builder) sharedTable(c *chain, need colSet) *stream {
 // toTable rewrites an expression over the chain's column numbers to one over the table's columns by index,
 // so that the conditions of several reads can be compared.
 func (c *chain) toTable(e expr.Expr) expr.Expr {
-	return substitute(e, func(col *expr.Column) expr.Expr {
+	return expr.Remap(e, func(col *expr.Column) expr.Expr {
 		i := slices.Index(c.scan.ids, col.Index)
 		return &expr.Column{Index: i, Name: c.scan.src.spec.Columns[i].Name, T: col.T}
 	})
@@ -225,7 +225,7 @@ func (b *builder) makeBase(t *Table) *tableBase {
 	}
 	own := make([]expr.Expr, len(common))
 	for i, e := range common {
-		own[i] = substitute(e, func(c *expr.Column) expr.Expr { return b.columns.ref(all[c.Index]) })
+		own[i] = expr.Remap(e, func(c *expr.Column) expr.Expr { return b.columns.ref(all[c.Index]) })
 	}
 	s := b.scan(src, all, pick(all, sortedInts(used)), src.mode)
 	base := &tableBase{common: common, reader: true}

@@ -5,21 +5,6 @@ import (
 	"github.com/sluicesql/sluice/engine/types"
 )
 
-// substitute replaces the columns of e.
-func substitute(e expr.Expr, f func(*expr.Column) expr.Expr) expr.Expr {
-	switch e := e.(type) {
-	case *expr.Column:
-		return f(e)
-	case *expr.Call:
-		args := make([]expr.Expr, len(e.Args))
-		for i, a := range e.Args {
-			args[i] = substitute(a, f)
-		}
-		return &expr.Call{Fn: e.Fn, Args: args, T: e.T}
-	}
-	return e
-}
-
 // equality splits a = b.
 func equality(e expr.Expr) (a, b expr.Expr, ok bool) {
 	c, ok := e.(*expr.Call)

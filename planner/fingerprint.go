@@ -85,7 +85,7 @@ func describeState(w io.Writer, n Node) {
 
 // anonymous is an expression with its columns by position, so that another alias is no other state.
 func anonymous(e expr.Expr) expr.Expr {
-	return substitute(e, func(c *expr.Column) expr.Expr {
+	return expr.Remap(e, func(c *expr.Column) expr.Expr {
 		return &expr.Column{Index: c.Index, Name: fmt.Sprintf("#%d", c.Index), T: c.T}
 	})
 }

@@ -144,7 +144,7 @@ func derived(conds []expr.Expr) []expr.Expr {
 			if id == used[0] || !equal.same(id, used[0]) {
 				continue
 			}
-			d := substitute(c, func(*expr.Column) expr.Expr { return cols[id] })
+			d := expr.Remap(c, func(*expr.Column) expr.Expr { return cols[id] })
 			if !containsExpr(conds, d) && !containsExpr(out, d) {
 				out = append(out, d)
 			}

@@ -184,7 +184,7 @@ func renumbered(r rel, f func(int) int) rel {
 		return out
 	}
 	one := func(e expr.Expr) expr.Expr {
-		return substitute(e, func(c *expr.Column) expr.Expr { return &expr.Column{Index: f(c.Index), Name: c.Name, T: c.T} })
+		return expr.Remap(e, func(c *expr.Column) expr.Expr { return &expr.Column{Index: f(c.Index), Name: c.Name, T: c.T} })
 	}
 	exprs := func(es []expr.Expr) []expr.Expr {
 		out := make([]expr.Expr, len(es))
@@ -292,7 +292,7 @@ func deterministicItems(items []extendItem) bool {
 
 // inline replaces the columns that x computes by their expressions.
 func inline(e expr.Expr, x *relExtend) expr.Expr {
-	return substitute(e, func(c *expr.Column) expr.Expr {
+	return expr.Remap(e, func(c *expr.Column) expr.Expr {
 		if it := x.item(c.Index); it != nil {
 			return it
 		}

@@ -332,7 +332,7 @@ func (t *columnTable) types(ids []int) []types.Type {
 }
 
 func positional(e expr.Expr, cols []int) expr.Expr {
-	return substitute(e, func(c *expr.Column) expr.Expr {
+	return expr.Remap(e, func(c *expr.Column) expr.Expr {
 		return &expr.Column{Index: slices.Index(cols, c.Index), Name: c.Name, T: c.T}
 	})
 }

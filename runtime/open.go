@@ -64,7 +64,7 @@ func (j *Job) openState(stages int) error {
 	if !j.durable() {
 		return nil
 	}
-	if j.log, j.logged, err = state.OpenLogFS(o.FS, j.cfg.StateDir); err != nil {
+	if j.log, j.logged, err = state.OpenLog(o.FS, j.cfg.StateDir); err != nil {
 		return err
 	}
 	was, err := j.store.Meta(fingerprintKey)

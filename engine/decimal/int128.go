@@ -19,9 +19,6 @@ type Int128 struct {
 // FromInt64 widens v.
 func FromInt64(v int64) Int128 { return Int128{v >> 63, uint64(v)} }
 
-// FromUint64 widens v.
-func FromUint64(v uint64) Int128 { return Int128{0, v} }
-
 // Load reads the unscaled value of a datum of type DECIMAL(precision, …), whose physical form depends on
 // the precision.
 func Load(precision int, d row.Datum) Int128 {
@@ -83,14 +80,6 @@ func (v Int128) Plus(w Int128) (Int128, bool) {
 	hi, _ := bits.Add64(uint64(v.Hi), uint64(w.Hi), carry)
 	s := int64(hi)
 	return Int128{s, lo}, (v.Hi^s)&(w.Hi^s) >= 0
-}
-
-// Minus is v − w, and false when that leaves the 128 bits.
-func (v Int128) Minus(w Int128) (Int128, bool) {
-	lo, borrow := bits.Sub64(v.Lo, w.Lo, 0)
-	hi, _ := bits.Sub64(uint64(v.Hi), uint64(w.Hi), borrow)
-	s := int64(hi)
-	return Int128{s, lo}, (v.Hi^w.Hi)&(v.Hi^s) >= 0
 }
 
 // pow10s[i] is 10^i; 10^38 is the largest power of ten in 128 bits.

@@ -45,11 +45,11 @@ func ColumnsOf(e Expr) []int {
 	return out
 }
 
-// Remap replaces each column i by f(i), which has the column's type. A nil from f keeps the column.
-func Remap(e Expr, f func(int) Expr) Expr {
+// Remap replaces each column c by f(c), which has the column's type. A nil from f keeps the column.
+func Remap(e Expr, f func(c *Column) Expr) Expr {
 	switch e := e.(type) {
 	case *Column:
-		if to := f(e.Index); to != nil {
+		if to := f(e); to != nil {
 			return to
 		}
 		return e

@@ -26,8 +26,8 @@ func TestTree(t *testing.T) {
 	if And() != nil || And(a) != Expr(a) || !Equal(And(Conjuncts(e)...), And(Conjuncts(e)...)) || Conjuncts(nil) != nil {
 		t.Error("And of conjuncts")
 	}
-	moved := Remap(e, func(i int) Expr {
-		if i == 3 {
+	moved := Remap(e, func(c *Column) Expr {
+		if c.Index == 3 {
 			return column(0, types.Of(types.Int))
 		}
 		return nil
@@ -35,7 +35,7 @@ func TestTree(t *testing.T) {
 	if got := moved.String(); got != "((c0 + c1) > 1) AND ((c0 = 2) AND (c1 IS NULL))" {
 		t.Error(got)
 	}
-	if Remap(e, func(int) Expr { return nil }) != e {
+	if Remap(e, func(*Column) Expr { return nil }) != e {
 		t.Error("a remap of nothing copies")
 	}
 	if !Equal(e, e) || Equal(e, moved) || Equal(IntConst(1), resolved(t, "ABS", 1)) || Equal(resolved(t, "RAND"), resolved(t, "RAND")) ||

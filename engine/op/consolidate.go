@@ -41,9 +41,6 @@ func (c *Consolidate) Push(b *changelog.Batch) error {
 	return nil
 }
 
-// Size is the number of bytes held.
-func (c *Consolidate) Size() int { return c.epoch.Size() }
-
 // Finish pushes the epoch's net changes to next, in batches, and begins a new epoch.
 func (c *Consolidate) Finish(next Output) error {
 	defer c.shrink()

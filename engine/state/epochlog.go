@@ -59,10 +59,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // short at the end is dropped: its Append never returned. Damage elsewhere is an error that names the file.
 // Entries that a checkpoint covers may come back when the crash came between the commit and the first
 // Append after TruncateThrough: tell them by what they say.
-func OpenLog(dir string) (*Log, [][]byte, error) { return OpenLogFS(vfs.Default, dir) }
-
-// OpenLogFS is OpenLog on another file system.
-func OpenLogFS(fs FS, dir string) (*Log, [][]byte, error) {
+func OpenLog(fs FS, dir string) (*Log, [][]byte, error) {
 	l := &Log{fs: fs, dir: dir}
 	torn, err := l.readAll()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 func mustOpenLog(t *testing.T, fs FS, want ...string) *Log {
 	t.Helper()
-	l, entries, err := OpenLogFS(fs, "d")
+	l, entries, err := OpenLog(fs, "d")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestLogTornAndDamaged(t *testing.T) {
 	for i := range last {
 		b := bytes.Clone(whole)
 		b[i] ^= 0x10
-		_, _, err := OpenLogFS(with(b), "d")
+		_, _, err := OpenLog(with(b), "d")
 		if err == nil || !strings.Contains(err.Error(), "d/epochs.log") {
 			t.Fatalf("flipped byte %d: %v", i, err)
 		}
@@ -148,7 +148,7 @@ func TestLogFailingOperations(t *testing.T) {
 		idx := errorfs.OnIndex(i)
 		durable, err := appendSome(errorfs.Wrap(fs, writes(idx)))
 		crashed := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: rand.New(rand.NewPCG(uint64(i), 1))})
-		_, entries, oerr := OpenLogFS(crashed, "d")
+		_, entries, oerr := OpenLog(crashed, "d")
 		if oerr != nil {
 			t.Fatalf("operation %d failed, then: %v", i, oerr)
 		}
@@ -170,7 +170,7 @@ func TestLogFailingOperations(t *testing.T) {
 
 // appendSome returns the last epoch of which Append returned without error.
 func appendSome(fs FS) (durable int, err error) {
-	l, _, err := OpenLogFS(fs, "d")
+	l, _, err := OpenLog(fs, "d")
 	if err != nil {
 		return 0, err
 	}
@@ -206,7 +206,7 @@ func writes(inj errorfs.Injector) errorfs.Injector {
 
 func BenchmarkLogAppend(b *testing.B) {
 	dir := b.TempDir()
-	l, _, err := OpenLog(dir)
+	l, _, err := OpenLog(DefaultFS, dir)
 	if err != nil {
 		b.Fatal(err)
 	}
