@@ -143,24 +143,37 @@ func (b *binder) operator(pos ast.Pos, name string, sc *scope, args ...ast.Expr)
 		}
 		bound[i] = x
 	}
-	x, err := resolve(name, bound)
+	x, err := resolve(pos, name, bound)
 	return x, placeArg(err, pos, args)
 }
 
 // call calls a function over bound arguments.
 func (b *binder) call(pos ast.Pos, name string, args ...expr.Expr) (expr.Expr, error) {
-	x, err := resolve(name, args)
+	x, err := resolve(pos, name, args)
 	return x, placeArg(err, pos, nil)
 }
 
 // resolve types a call and, where an argument is constant, has it compiled: a malformed pattern or format is an error
 // of the statement.
-func resolve(name string, args []expr.Expr) (expr.Expr, error) {
+func resolve(pos ast.Pos, name string, args []expr.Expr) (expr.Expr, error) {
 	x, err := expr.Resolve(name, args)
-	if c, ok := x.(*expr.Call); ok && err == nil && slices.ContainsFunc(c.Args, isConst) {
+	if err != nil {
+		return nil, err
+	}
+	if c, ok := x.(*expr.Call); ok && slices.ContainsFunc(c.Args, isConst) {
 		_, err = expr.Compile(c)
 	}
+	expr.SetPlace(x, pos.String())
 	return x, err
+}
+
+// cast is CAST of a bound expression, written at pos.
+func cast(pos ast.Pos, x expr.Expr, t types.Type, try bool) (expr.Expr, error) {
+	c, err := expr.Cast(x, t, try)
+	if err == nil {
+		expr.SetPlace(c, pos.String())
+	}
+	return c, err
 }
 
 // placeArg gives a typing error its place: that of the argument to blame, or of the call.
@@ -224,7 +237,7 @@ func (b *binder) caseExpr(e *ast.Case, sc *scope) (expr.Expr, error) {
 		}
 		args, places = append(args, x), append(places, e.Else)
 	}
-	x, err := expr.Resolve("CASE", args)
+	x, err := resolve(e.Pos, "CASE", args)
 	return x, placeArg(err, e.Pos, places)
 }
 
@@ -237,7 +250,7 @@ func (b *binder) cast(e *ast.Cast, sc *scope) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := expr.Cast(x, t, e.Try)
+	c, err := cast(e.Pos, x, t, e.Try)
 	return c, placeArg(err, e.Pos, []ast.Expr{e.Expr})
 }
 
@@ -266,7 +279,7 @@ func (b *binder) function(e *ast.Call, sc *scope) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := resolve(name, args)
+	x, err := resolve(e.Pos, name, args)
 	if err != nil {
 		if u, ok := errors.AsType[*expr.UnknownFunctionError](err); ok {
 			u.Name = e.Name.Base().Name

@@ -90,13 +90,14 @@ func (b *binder) table(t *Table, ref *ast.NamedTable) (rel, []field, error) {
 			stored[i] = b.columns.ref(id)
 			continue
 		}
-		cast, err := expr.Cast(b.columns.ref(id), declared, false)
+		at := t.astColumn(c.Name).Name.Pos
+		converted, err := cast(at, b.columns.ref(id), declared, false)
 		if err != nil {
-			return nil, nil, errAt(t.astColumn(c.Name).Name.Pos, "column %q: %v", c.Name, err)
+			return nil, nil, errAt(at, "column %q: %v", c.Name, err)
 		}
 		shown[i] = b.columns.add(c.Name, label+"."+c.Name, declared)
-		stored[i] = cast
-		items = append(items, extendItem{shown[i], cast})
+		stored[i] = converted
+		items = append(items, extendItem{shown[i], converted})
 	}
 	var fields []field
 	for _, c := range t.Columns {

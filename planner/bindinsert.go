@@ -92,9 +92,10 @@ func (jb *jobBuilder) insert(st *ast.Insert) error {
 			continue
 		}
 		i := given[pos] - 1
-		id, err := b.assign(x, q.fields[i], col, info.spec.Columns[info.columns[pos]].Type)
+		at := itemPos(st.Query, i)
+		id, err := b.assign(at, x, q.fields[i], col, info.spec.Columns[info.columns[pos]].Type)
 		if err != nil {
-			pe := errAt(itemPos(st.Query, i), "column %d of the query, %q, does not fit column %q of %s: %v", i+1, q.fields[i].name, col.Name, t.Name, err)
+			pe := errAt(at, "column %d of the query, %q, does not fit column %q of %s: %v", i+1, q.fields[i].name, col.Name, t.Name, err)
 			return hint(pe, "query: %s; %s: %s", b.schemaOf(q.fields), t.Name, info.schema(target))
 		}
 		sink.ids[pos] = id
@@ -166,19 +167,19 @@ func (b *binder) schemaOf(fields []field) string {
 }
 
 // assign brings a query's column to the type of a sink's column: the declared type, and where a metadata
-// column's is another, the connector's after that.
-func (b *binder) assign(x *relExtend, f field, col TableColumn, final types.Type) (int, error) {
+// column's is another, the connector's after that. The query's column is written at pos.
+func (b *binder) assign(pos ast.Pos, x *relExtend, f field, col TableColumn, final types.Type) (int, error) {
 	id := f.id
 	for _, want := range []types.Type{col.Type, final} {
 		have := b.columns.list[id].typ
-		ok, cast := assignable(have, want, constsOf(x, id))
+		ok, convert := assignable(have, want, constsOf(x, id))
 		if !ok {
 			return 0, fmt.Errorf("%s cannot become %s unasked", have, want)
 		}
-		if !cast || widens(have, want) {
+		if !convert || widens(have, want) {
 			continue
 		}
-		e, err := expr.Cast(b.columns.ref(id), want.Nullable(), false)
+		e, err := cast(pos, b.columns.ref(id), want.Nullable(), false)
 		if err != nil {
 			return 0, err
 		}

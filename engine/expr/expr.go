@@ -33,6 +33,9 @@ type Call struct {
 	Fn   *Function
 	Args []Expr
 	T    types.Type
+	// Place is where the SQL has the call, as file:line:column, for errors of evaluation; empty where that
+	// is not known.
+	Place string
 }
 
 // Type implements Expr.

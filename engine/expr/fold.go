@@ -24,7 +24,7 @@ func Fold(e Expr, c *Ctx) Expr {
 		constant = constant && isConst
 	}
 	if changed {
-		call = &Call{Fn: call.Fn, Args: args, T: call.T}
+		call = call.with(args)
 	}
 	if constant {
 		if v := evaluate(call, c); v != nil {
@@ -90,7 +90,7 @@ func foldLogic(call *Call) Expr {
 	case len(call.Args):
 		return call
 	}
-	return &Call{Fn: call.Fn, Args: rest, T: call.T}
+	return call.with(rest)
 }
 
 // foldCase drops branches whose condition is constant and not TRUE, and those after one that is TRUE.
@@ -117,7 +117,7 @@ func foldCase(call *Call) Expr {
 	if len(rest) == len(call.Args) || len(rest) == 1 {
 		return call
 	}
-	return &Call{Fn: call.Fn, Args: rest, T: call.T}
+	return call.with(rest)
 }
 
 // constant is the value of an argument that has to be known when the call is typed.

@@ -67,7 +67,7 @@ func Remap(e Expr, f func(c *Column) Expr) Expr {
 		if args == nil {
 			return e
 		}
-		return &Call{Fn: e.Fn, Args: args, T: e.T}
+		return e.with(args)
 	default:
 		return e
 	}

@@ -9,8 +9,13 @@ import (
 	"github.com/sluicesql/sluice/engine/text"
 )
 
-// evalError says in which expression, and over which values, an evaluation failed.
+// evalError says where in the SQL, in which part of e, and over which values, an evaluation failed.
 func evalError(err error, ctx *expr.Ctx, e expr.Expr, r row.Row) error {
+	e = expr.Failing(e, ctx, r, err)
+	place := ""
+	if c, ok := e.(*expr.Call); ok && c.Place != "" {
+		place = c.Place + ": "
+	}
 	var values []string
 	seen := map[int]bool{}
 	expr.Walk(e, func(part expr.Expr) bool {
@@ -22,7 +27,7 @@ func evalError(err error, ctx *expr.Ctx, e expr.Expr, r row.Row) error {
 		return true
 	})
 	if len(values) == 0 {
-		return fmt.Errorf("%s: %w", e, err)
+		return fmt.Errorf("%s%s: %w", place, e, err)
 	}
-	return fmt.Errorf("%s, where %s: %w", e, strings.Join(values, ", "), err)
+	return fmt.Errorf("%s%s, where %s: %w", place, e, strings.Join(values, ", "), err)
 }
