@@ -31,7 +31,7 @@ func TestOneCause(t *testing.T) {
 		hub.SetTable(tab.Name, oracle.Generate(tab, 1, oracle.HistoryOptions{Changes: 50, Partitions: 4}))
 	}
 	job, err := runtime.Start(context.Background(), runtime.Config{
-		Plan: oracleCase{query: "SELECT id FROM users"}.plan(t, hub), Parallelism: 4,
+		Plan: planOver(t, hub, "SELECT id FROM users"), Parallelism: 4,
 		OpenResult: func(spi.SinkSpec) (spi.Sink, error) { return refusing{}, nil },
 	})
 	if err != nil {

@@ -20,7 +20,7 @@ func TestCommitsBesideCuts(t *testing.T) {
 	}
 	sink := hub.Sink("result")
 	job, err := runtime.Start(context.Background(), runtime.Config{
-		Plan: oracleCase{query: "SELECT id FROM users"}.plan(t, hub), Parallelism: 2, StateDir: t.TempDir(),
+		Plan: planOver(t, hub, "SELECT id FROM users"), Parallelism: 2, StateDir: t.TempDir(),
 		EpochMaxRows: 1, BatchRows: 1, CheckpointInterval: time.Nanosecond,
 		OpenResult: func(sp spi.SinkSpec) (spi.Sink, error) { sink.Open(sp.Writers); return sink, nil },
 	})

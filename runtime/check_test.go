@@ -33,7 +33,7 @@ func TestChecked(t *testing.T) {
 			for _, tab := range oracle.Tables() {
 				hub.SetTable(tab.Name, oracle.Generate(tab, 1, oracle.HistoryOptions{Changes: 200, Partitions: 2}))
 			}
-			plan := oracleCase{query: oracleQueries[0]}.plan(t, hub)
+			plan := planOver(t, hub, oracleQueries[0])
 			c.lie(plan)
 			sink := hub.Sink("result")
 			job, err := runtime.Start(context.Background(), runtime.Config{

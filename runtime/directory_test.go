@@ -18,7 +18,7 @@ func TestStateDirectoryBelongsToWhoStarted(t *testing.T) {
 	run := func(hub *memconn.Hub, query string) error {
 		sink := hub.Sink("result")
 		job, err := runtime.Start(context.Background(), runtime.Config{
-			Plan: oracleCase{query: query}.plan(t, hub), Parallelism: 1, StateDir: dir,
+			Plan: planOver(t, hub, query), Parallelism: 1, StateDir: dir,
 			OpenResult: func(sp spi.SinkSpec) (spi.Sink, error) { sink.Open(sp.Writers); return sink, nil },
 		})
 		if err != nil {

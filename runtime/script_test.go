@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -56,6 +57,19 @@ func TestScripts(t *testing.T) {
 type scriptMode struct {
 	shards, batch   int
 	pebble, restart bool
+}
+
+// epochLog is what a test sees of a job's epochs over all its runs.
+type epochLog struct {
+	mu   sync.Mutex
+	cuts map[uint64]map[string][]spi.Position
+	last uint64
+}
+
+func (l *epochLog) cut(n uint64, pos map[string][]spi.Position) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cuts[n], l.last = pos, n
 }
 
 // script is one story on its way.

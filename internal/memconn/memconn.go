@@ -17,6 +17,9 @@ import (
 // delete.
 type Event struct {
 	Before, After []row.Datum
+	// Step is the epoch that the event shall fall into, not below that of the event before it in its partition;
+	// see steps. 0, in all events, leaves the cuts to the job.
+	Step int
 }
 
 // Hub holds the tables and sinks of a test, by name. It is a spi.Connector: 'connector' = 'mem'.
@@ -26,6 +29,7 @@ type Hub struct {
 	sinks   map[string]*Sink
 	readers []*reader // of all open sources
 	seed    uint64
+	steps   steps
 }
 
 // NewHub returns an empty hub; seed decides the order in which partitions are read.
@@ -152,6 +156,7 @@ func (h *Hub) OpenSource(_ context.Context, s spi.Scan) (spi.Source, error) {
 		src.readers = append(src.readers, r)
 		h.readers = append(h.readers, r)
 	}
+	h.steps.open(src)
 	return src, nil
 }
 
@@ -186,7 +191,11 @@ func (s *source) Positions() []spi.Position {
 func (s *source) Reader(i int) spi.Reader                   { return s.readers[i] }
 func (s *source) Committed(context.Context, []spi.Position) {}
 func (s *source) Stats() spi.SourceStats                    { return spi.SourceStats{Lag: -1} }
-func (s *source) Close() error                              { return nil }
+
+func (s *source) Close() error {
+	s.hub.closed(s)
+	return nil
+}
 
 type reader struct {
 	s     *source
@@ -195,14 +204,15 @@ type reader struct {
 	ready chan struct{}
 	rng   *rand.Rand
 	out   *spi.Out
-	shy   bool // the last Read gave nothing although there was something
+	stepping
+	shy bool // the last Read gave nothing although there was something
 }
 
 func (r *reader) end(p int) int64 {
 	if l, ok := r.limit[p]; ok {
 		return l
 	}
-	return r.s.hub.Len(r.s.name, p)
+	return r.s.hub.stepEnd(r, p)
 }
 
 func (r *reader) wake() {
@@ -214,17 +224,14 @@ func (r *reader) wake() {
 
 // Read takes a few events from partitions in random order; now and then it pretends that there is nothing.
 func (r *reader) Read(b *changelog.Batch, maxRecords int) (int, error) {
-	if len(r.parts) == 0 {
-		return 0, nil
-	}
-	if !r.shy && r.rng.IntN(4) == 0 && !r.Done() {
+	if !r.shy && len(r.parts) > 0 && r.rng.IntN(4) == 0 && !r.Done() {
 		r.shy = true
 		r.wake()
 		return 0, nil
 	}
 	r.shy = false
 	n := 0
-	for want := 1 + r.rng.IntN(min(maxRecords, 8)); n < want; n++ {
+	for want := 1 + r.rng.IntN(min(maxRecords, 8)); n < want && len(r.parts) > 0; n++ {
 		i := r.rng.IntN(len(r.parts))
 		for j := range r.parts { // the first from i on that has something
 			p := r.parts[(i+j)%len(r.parts)]
@@ -238,6 +245,9 @@ func (r *reader) Read(b *changelog.Batch, maxRecords int) (int, error) {
 		if i >= 0 {
 			break
 		}
+	}
+	if n == 0 && r.s.hub.lingers(r) {
+		return 1, nil // nothing, but not quiet
 	}
 	return n, nil
 }
@@ -318,6 +328,7 @@ func (r *reader) Limit(pos []spi.Position) {
 	r.limit = nil
 	if pos != nil {
 		r.limit = map[int]int64{}
+		r.s.hub.resume(r, pos)
 	}
 	for _, p := range pos {
 		if p.Topic == r.s.name {
@@ -347,7 +358,7 @@ func (r *reader) Done() bool {
 	return r.s.bounded
 }
 
-func (r *reader) Barrier() {}
+func (r *reader) Barrier() { r.s.hub.cut(r) }
 
 // Change is one change that a sink was handed.
 type Change struct {

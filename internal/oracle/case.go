@@ -1,0 +1,304 @@
+package oracle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/memconn"
+	"github.com/sluicesql/sluice/planner"
+	"github.com/sluicesql/sluice/runtime"
+	"github.com/sluicesql/sluice/sql/parser"
+)
+
+// Case is a query with the histories of its tables, and how it is run.
+type Case struct {
+	Tables []Table
+	// Events are the tables' histories, by partition.
+	Events map[string][][]memconn.Event
+	Views  []View
+	Query  string
+	// Reference is the query in the second engine's words; its zero value is Query over Views.
+	Reference Reference
+
+	// Seed decides the order in which partitions are read, and when runs are killed.
+	Seed uint64
+	// Trusted leaves normalise out.
+	Trusted bool
+	// Shards are those of each run; a run but the last is killed.
+	Shards []int
+	// Batch is the largest number of rows that travel together.
+	Batch int
+	// EpochRows is the largest epoch; 0 for no bound.
+	EpochRows int
+	// Durable keeps state on disk, with at most Budget bytes of it in memory and a checkpoint every Checkpoint.
+	Durable    bool
+	Budget     int64
+	Checkpoint time.Duration
+	// Empties says that the histories end with the deletion of every row, which must leave no state.
+	Empties bool
+}
+
+// Reference is a query in one engine's words.
+type Reference struct {
+	Views []View
+	Query string
+}
+
+// Difference is an error that says where sluice differs from the second engine.
+type Difference struct {
+	Epoch     uint64
+	Got, Want string
+	Changes   string
+}
+
+func (d *Difference) Error() string {
+	return fmt.Sprintf("after epoch %d\ngot  %s\nwant %s\nthe epoch's changes: %s", d.Epoch, d.Got, d.Want, d.Changes)
+}
+
+// PlanError is sluice's refusal of a case's SQL.
+type PlanError struct{ Err error }
+
+func (e *PlanError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the refusal.
+func (e *PlanError) Unwrap() error { return e.Err }
+
+// ReferenceError is the second engine's refusal of a case's query.
+type ReferenceError struct{ Err error }
+
+func (e *ReferenceError) Error() string { return "the second engine: " + e.Err.Error() }
+
+// Unwrap returns the refusal.
+func (e *ReferenceError) Unwrap() error { return e.Err }
+
+// Plan plans the case's query over a connector that holds its tables.
+func (c *Case) Plan(conn spi.Connector) (*planner.Plan, error) {
+	r := spi.NewRegistry()
+	r.AddConnector(conn)
+	var sql strings.Builder
+	if c.Trusted {
+		sql.WriteString("SET 'table.exec.source.cdc-events-duplicate' = 'false';\n")
+	}
+	for _, t := range c.Tables {
+		sql.WriteString(t.DDL() + ";\n")
+	}
+	for _, v := range c.Views {
+		fmt.Fprintf(&sql, "CREATE VIEW %s AS %s;\n", v.Name, v.Query)
+	}
+	sql.WriteString(c.Query)
+	stmts, err := parser.Parse("case.sql", sql.String())
+	if err != nil {
+		return nil, &PlanError{err}
+	}
+	script, err := planner.NewSession(r).Run(stmts)
+	if err != nil {
+		return nil, &PlanError{err}
+	}
+	return script.Steps[len(script.Steps)-1].(*planner.Job).Plan, nil
+}
+
+// run is a case on its way.
+type run struct {
+	*Case
+	hub   *memconn.Hub
+	sink  *memconn.Sink
+	dir   string
+	rng   *rand.Rand
+	types []types.Type
+	shown map[uint64]string // complete epochs of killed runs, to be shown again alike
+
+	mu   sync.Mutex
+	cuts map[uint64]map[string][]spi.Position
+	last uint64
+}
+
+func (r *run) cut(n uint64, pos map[string][]spi.Position) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cuts[n], r.last = pos, n
+}
+
+// Run runs the case. The error is a *Difference, a *PlanError, a *ReferenceError, or what ended the job.
+func (c *Case) Run(engine Engine) (err error) {
+	r := &run{
+		Case: c, hub: memconn.NewHub(c.Seed), rng: rand.New(rand.NewPCG(c.Seed, 7)),
+		shown: map[uint64]string{}, cuts: map[uint64]map[string][]spi.Position{},
+	}
+	for _, t := range c.Tables {
+		r.hub.SetTable(t.Name, c.Events[t.Name])
+	}
+	r.sink = r.hub.Sink("result")
+	if c.Durable {
+		if r.dir, err = os.MkdirTemp("", "sluice-oracle-"); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(r.dir)) }()
+	}
+	for i, shards := range c.Shards {
+		last := i == len(c.Shards)-1
+		ended, err := r.start(shards, !last)
+		if err != nil {
+			return err
+		}
+		if err := r.checkShown(); err != nil {
+			return err
+		}
+		if ended {
+			break // it may have ended before the crash; cases with later crashes cover the rest
+		}
+	}
+	return r.check(engine)
+}
+
+// start runs the job, to its end or to a crash.
+func (r *run) start(shards int, crash bool) (ended bool, err error) {
+	plan, err := r.Plan(r.hub)
+	if err != nil {
+		return false, err
+	}
+	r.types = plan.Sinks[0].Input.Out().Types()
+	after := uint64(r.rng.IntN(12)) // epochs until the crash
+	var done uint64
+	killed := make(chan struct{})
+	cfg := runtime.Config{
+		Plan: plan, Parallelism: shards, StateDir: r.dir, MemoryBudget: r.Budget, BatchRows: r.Batch,
+		EpochMaxRows: r.EpochRows, CheckpointInterval: r.Checkpoint,
+		OpenResult: func(s spi.SinkSpec) (spi.Sink, error) { r.sink.Open(s.Writers); return r.sink, nil },
+		Hooks: &runtime.Hooks{Check: true, Cut: r.cut, Done: func(uint64) {
+			if done++; crash && done == after+1 {
+				close(killed)
+			}
+		}},
+	}
+	if r.EpochRows == 0 {
+		cfg.EpochMaxRows, cfg.EpochMaxAge = 1<<30, time.Hour
+	}
+	job, err := runtime.Start(context.Background(), cfg)
+	if err != nil {
+		return false, err
+	}
+	finished := make(chan struct{})
+	if crash {
+		go func() {
+			select {
+			case <-killed:
+				job.Kill()
+			case <-finished:
+			}
+		}()
+	}
+	err = job.Wait()
+	close(finished)
+	switch {
+	case err == nil && r.Empties && job.Stats().StateRows != 0:
+		return false, fmt.Errorf("every row is deleted, and %d are left in the state", job.Stats().StateRows)
+	case crash && errors.Is(err, context.Canceled):
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// checkShown holds epochs that were shown before a crash and again after it to the same content.
+func (r *run) checkShown() error {
+	for n := uint64(1); n <= r.last; n++ {
+		changes, complete := r.sink.Epoch(n)
+		if !complete {
+			continue
+		}
+		lines := make([]string, len(changes))
+		for i, ch := range changes {
+			lines[i] = ch.Op.String()[:1] + Text(ch.Row, r.types)
+		}
+		slices.Sort(lines)
+		text := strings.Join(lines, "\n")
+		if was, ok := r.shown[n]; ok && was != text {
+			return fmt.Errorf("epoch %d showed\n%s\nbefore the crash and\n%s\nafter it", n, was, text)
+		}
+		r.shown[n] = text
+	}
+	return nil
+}
+
+// check is the prefix oracle.
+func (r *run) check(engine Engine) error {
+	ref := r.Reference
+	if ref.Query == "" {
+		ref = Reference{r.Views, r.Query}
+	}
+	tables := make([]Content, len(r.Tables))
+	for i, t := range r.Tables {
+		tables[i].Table = t
+	}
+	at := map[string]int64{}
+	have := map[string]int{}
+	var want map[string]int
+	for n := uint64(1); n <= r.last; n++ {
+		moved := r.advance(tables, at, r.cuts[n])
+		changes, _ := r.sink.Epoch(n)
+		signs := map[string]int{}
+		for _, ch := range changes {
+			text := Text(ch.Row, r.types)
+			if signs[text]*ch.Op.Weight() < 0 {
+				return fmt.Errorf("epoch %d both adds and removes %s", n, text)
+			}
+			signs[text] = ch.Op.Weight()
+			if have[text] += ch.Op.Weight(); have[text] == 0 {
+				delete(have, text)
+			}
+		}
+		if moved || want == nil {
+			var err error
+			if want, err = engine.Query(tables, ref.Views, ref.Query, r.types); err != nil {
+				return &ReferenceError{err}
+			}
+		}
+		if !maps.Equal(have, want) {
+			return &Difference{Epoch: n, Got: multiset(have), Want: multiset(want), Changes: fmt.Sprint(signs)}
+		}
+	}
+	for table, parts := range r.Events {
+		for p, events := range parts {
+			key := fmt.Sprintf("%s/%d", table, p)
+			if _, used := at[key]; used && at[key] != int64(len(events)) {
+				return fmt.Errorf("%s was read to %d of %d", key, at[key], len(events))
+			}
+		}
+	}
+	return nil
+}
+
+// advance applies the events up to a cut, and tells whether there were any. A table that is read twice has twice
+// the same positions.
+func (r *run) advance(tables []Content, at map[string]int64, cut map[string][]spi.Position) (moved bool) {
+	for _, positions := range cut {
+		for _, p := range positions {
+			key := fmt.Sprintf("%s/%d", p.Topic, p.Partition)
+			i := slices.IndexFunc(tables, func(c Content) bool { return c.Name == p.Topic })
+			for ; at[key] < p.Offset; at[key]++ {
+				tables[i].Apply(r.Events[p.Topic][p.Partition][at[key]])
+				moved = true
+			}
+			at[key] += 0 // the table is in use
+		}
+	}
+	return moved
+}
+
+func multiset(m map[string]int) string {
+	var s []string
+	for k, n := range m {
+		s = append(s, fmt.Sprintf("%s×%d", k, n))
+	}
+	slices.Sort(s)
+	return strings.Join(s, ", ")
+}
