@@ -14,13 +14,20 @@ import (
 // openDir creates what is missing of the state directory, locks it and checks its format.
 func (s *Store) openDir() error {
 	fs, dir := s.fs, s.opts.Dir
-	if err := makeDir(fs, dir); err != nil {
+	if s.opts.ReadOnly {
+		if _, err := fs.Stat(fs.PathJoin(dir, formatFile)); err != nil {
+			if errors.Is(err, iofs.ErrNotExist) {
+				return fmt.Errorf("it holds no file %s: there is no state", formatFile)
+			}
+			return err
+		}
+	} else if err := makeDir(fs, dir); err != nil {
 		return err
 	}
 	lock, err := fs.Lock(fs.PathJoin(dir, lockFile))
 	if err != nil {
 		if lockHeld(err) {
-			return fmt.Errorf("another process uses it (%w)", err)
+			return &LockedError{Dir: dir, cause: err}
 		}
 		return err
 	}
@@ -28,13 +35,35 @@ func (s *Store) openDir() error {
 	if err := s.checkFormat(); err != nil {
 		return err
 	}
+	if err := checkCopy(fs, dir); err != nil {
+		return err
+	}
+	if s.opts.ReadOnly {
+		return nil
+	}
+	if _, err := fs.Stat(fs.PathJoin(dir, savepointFile)); err == nil {
+		return errors.New("it is a savepoint, which stays as it is; start from it with --from-savepoint, and give another state directory")
+	}
 	// Tables that a crash left on their way into Pebble belong to no commit.
 	ingest := fs.PathJoin(dir, ingestDir)
 	if err := fs.RemoveAll(ingest); err != nil {
 		return err
 	}
-	return fs.MkdirAll(ingest, 0o755)
+	if err := fs.MkdirAll(ingest, 0o755); err != nil {
+		return err
+	}
+	return s.mark()
 }
+
+// LockedError says that another process uses a state directory.
+type LockedError struct {
+	Dir   string
+	cause error
+}
+
+func (e *LockedError) Error() string { return fmt.Sprintf("another process uses it (%v)", e.cause) }
+
+func (e *LockedError) Unwrap() error { return e.cause }
 
 // lockHeld tells a lock that somebody holds from a directory that cannot be locked. Within one process,
 // the file system's table of locks has its own words for it.
@@ -45,7 +74,6 @@ func lockHeld(err error) bool {
 // checkFormat reads the format's version, and writes it into a new directory before anything else is in it.
 func (s *Store) checkFormat() error {
 	fs, dir := s.fs, s.opts.Dir
-	want := fmt.Sprintf("sluice state %d\n", formatVersion)
 	path := fs.PathJoin(dir, formatFile)
 	f, err := fs.Open(path)
 	if err == nil {
@@ -57,7 +85,7 @@ func (s *Store) checkFormat() error {
 		if n, err := fmt.Sscanf(string(b), "sluice state %d", &got); n != 1 || err != nil {
 			return fmt.Errorf("%s is not a state directory's: %q", formatFile, b)
 		}
-		if string(b) != want {
+		if string(b) != string(formatLine()) {
 			return fmt.Errorf("it has format version %d, this sluice knows version %d", got, formatVersion)
 		}
 		return nil
@@ -72,8 +100,10 @@ func (s *Store) checkFormat() error {
 	if err := syncDir(fs, fs.PathDir(dir)); err != nil {
 		return err
 	}
-	return writeFileSynced(fs, dir, formatFile, []byte(want))
+	return writeFileSynced(fs, dir, formatFile, formatLine())
 }
+
+func formatLine() []byte { return fmt.Appendf(nil, "sluice state %d\n", formatVersion) }
 
 // checkNew refuses a directory that holds somebody else's files, before anything is written or removed there.
 func (s *Store) checkNew() error {

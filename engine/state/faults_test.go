@@ -194,7 +194,7 @@ func TestFormat(t *testing.T) {
 	if _, err := Open(Options{Dir: "d", Shards: 1, FS: fs}); err == nil || !strings.Contains(err.Error(), "no file FORMAT") {
 		t.Fatal(err)
 	}
-	for _, n := range []int{0, 129} {
+	for _, n := range []int{-1, 129} {
 		if _, err := Open(Options{Shards: n}); err == nil {
 			t.Fatalf("%d shards", n)
 		}

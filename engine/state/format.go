@@ -12,6 +12,9 @@ import (
 //	db/         a Pebble store with the bytewise comparer
 //	ingest/     sorted tables on their way into it; leftovers are removed at Open
 //	epochs.log  the epoch log, see epochlog.go
+//	RUNNING     there while a process uses the directory, and after a crash, see running.go
+//	SAVEPOINT   only in a savepoint: what it is of
+//	RESTORED    the SAVEPOINT from which the directory was made
 //
 // Pebble's keys, the table id in big-endian order:
 //
@@ -29,6 +32,10 @@ const (
 	dbDir      = "db"
 	ingestDir  = "ingest"
 	logFile    = "epochs.log"
+
+	runningFile   = "RUNNING"
+	savepointFile = "SAVEPOINT"
+	restoredFile  = "RESTORED"
 )
 
 const (

@@ -27,6 +27,7 @@ func shares(budget int64) (cache, memtable, hot int64) {
 func (s *Store) pebbleOptions(cache, memtable int64) *pebble.Options {
 	o := &pebble.Options{
 		FS:                          stopFS{s.fs, s},
+		ReadOnly:                    s.opts.ReadOnly,
 		FormatMajorVersion:          pebbleFormat,
 		CacheSize:                   cache,
 		MemTableSize:                uint64(memtable),

@@ -19,7 +19,8 @@ type Options struct {
 	// Dir is the state directory; it is created when missing. Empty: everything stays in memory and ends
 	// with the process.
 	Dir string
-	// Shards is the number of shards, 1 to keyenc.KeyGroups. It may differ from that of the last run.
+	// Shards is the number of shards, 1 to keyenc.KeyGroups. It may differ from that of the last run. 0 leaves
+	// the store undivided: what it holds can be looked at and edited as a whole, until Divide.
 	Shards int
 	// Stages is the number of sets of shards, each with tables of its own: one for every stage of a job whose
 	// shards are goroutines of their own. 0 is 1.
@@ -31,6 +32,8 @@ type Options struct {
 	Logf func(format string, args ...any)
 	// FS is the file system; nil is the operating system's.
 	FS FS
+	// ReadOnly opens a directory that exists, a savepoint too, and changes nothing in it.
+	ReadOnly bool
 }
 
 // FS is a file system, as in Pebble; tests put ones that lose or refuse writes in its place.
@@ -44,6 +47,7 @@ type Store struct {
 	opts       Options
 	fs         FS
 	lock       io.Closer
+	marked     bool       // the file RUNNING is this store's
 	db         *pebble.DB // nil: memory only
 	pebbleOpts *pebble.Options
 	shards     []*Shard // by stage, then number
@@ -68,13 +72,6 @@ type Store struct {
 // Open opens or creates the state directory and locks it against other processes. A directory that a
 // newer or unknown version wrote is refused by name.
 func Open(o Options) (*Store, error) {
-	if o.Shards < 1 || o.Shards > keyenc.KeyGroups {
-		return nil, fmt.Errorf("state: %d shards; the parallelism is 1 to %d", o.Shards, keyenc.KeyGroups)
-	}
-	o.Stages = max(o.Stages, 1)
-	if o.Stages > maxStages {
-		return nil, fmt.Errorf("state: %d stages; there may be %d", o.Stages, maxStages)
-	}
 	if o.Budget < 0 || o.Dir == "" {
 		o.Budget = 0
 	}
@@ -82,26 +79,51 @@ func Open(o Options) (*Store, error) {
 	if s.fs == nil {
 		s.fs = vfs.Default
 	}
-	cache, memtable, hot := shares(o.Budget)
-	s.hotBudget = hot
-	for i := range o.Stages * o.Shards {
-		s.shards = append(s.shards, newShard(s, i/o.Shards, i%o.Shards, hot/int64(o.Stages*o.Shards)))
+	if o.Dir != "" {
+		if err := s.open(); err != nil {
+			err = s.fault(err)
+			_ = s.release()
+			return nil, err
+		}
 	}
-	if o.Dir == "" {
-		return s, nil
-	}
-	if err := s.open(cache, memtable); err != nil {
-		err = s.fault(err)
-		_ = s.release()
-		return nil, err
+	if o.Shards != 0 {
+		if err := s.Divide(o.Shards, o.Stages); err != nil {
+			_ = s.release()
+			return nil, err
+		}
 	}
 	return s, nil
 }
 
-func (s *Store) open(cache, memtable int64) error {
+// Divide makes the shards of an undivided store and warms them up. Stages may be 0, which is 1.
+func (s *Store) Divide(shards, stages int) error {
+	if shards < 1 || shards > keyenc.KeyGroups {
+		return fmt.Errorf("state: %d shards; the parallelism is 1 to %d", shards, keyenc.KeyGroups)
+	}
+	stages = max(stages, 1)
+	if stages > maxStages {
+		return fmt.Errorf("state: %d stages; there may be %d", stages, maxStages)
+	}
+	s.opts.Shards, s.opts.Stages = shards, stages
+	_, _, hot := shares(s.opts.Budget)
+	s.hotBudget = hot
+	for i := range stages * shards {
+		s.shards = append(s.shards, newShard(s, i/shards, i%shards, hot/int64(stages*shards)))
+	}
+	if s.db == nil {
+		return nil
+	}
+	if err := s.warmUp(); err != nil {
+		return s.fault(err)
+	}
+	return s.failed()
+}
+
+func (s *Store) open() error {
 	if err := s.openDir(); err != nil {
 		return err
 	}
+	cache, memtable, _ := shares(s.opts.Budget)
 	s.pebbleOpts = s.pebbleOptions(cache, memtable)
 	db, err := pebble.Open(s.fs.PathJoin(s.opts.Dir, dbDir), s.pebbleOpts)
 	if err != nil {
@@ -109,9 +131,6 @@ func (s *Store) open(cache, memtable int64) error {
 	}
 	s.db = db
 	if s.cut, err = s.get(cutKey); err != nil {
-		return err
-	}
-	if err := s.warmUp(); err != nil {
 		return err
 	}
 	return s.failed()
@@ -231,6 +250,7 @@ func (s *Store) release() error {
 	}
 	s.shards = nil
 	if s.lock != nil {
+		errs = append(errs, s.unmark())
 		errs = append(errs, s.lock.Close())
 		s.lock = nil
 	}

@@ -1,0 +1,168 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Savepoint copies what the last Commit made durable, with the metadata, into a new or empty directory, by hard
+// links where the file system can. Note is kept in it, see ReadNote. Files are further files of the state
+// directory that belong to it, by name. A savepoint that was not completed is no state directory.
+func (s *Store) Savepoint(dir string, note []byte, files []string) error {
+	if err := s.failed(); err != nil {
+		return err
+	}
+	if err := s.savepoint(dir, note, files); err != nil {
+		return placed{"savepoint " + dir + ": ", err}
+	}
+	return nil
+}
+
+func (s *Store) savepoint(dir string, note []byte, files []string) error {
+	fs := s.fs
+	if err := makeEmpty(fs, dir); err != nil {
+		return err
+	}
+	for _, name := range files {
+		if err := copyFile(fs, fs.PathJoin(s.opts.Dir, name), fs.PathJoin(dir, name)); err != nil {
+			return err
+		}
+	}
+	if err := s.db.Checkpoint(fs.PathJoin(dir, dbDir), pebble.WithFlushedWAL()); err != nil {
+		return err
+	}
+	if err := writeFileSynced(fs, dir, savepointFile, note); err != nil {
+		return err
+	}
+	// The format last: without it the directory is none of ours.
+	return writeFileSynced(fs, dir, formatFile, formatLine())
+}
+
+// Restore makes a state directory of a savepoint. The savepoint stays as it is. The savepoint's note, with
+// what addNote makes of it, is then found by ReadNote.
+func Restore(fs FS, savepoint, dir string, addNote func([]byte) ([]byte, error)) error {
+	if err := restore(fs, savepoint, dir, addNote); err != nil {
+		return placed{fmt.Sprintf("restore savepoint %s into %s: ", savepoint, dir), err}
+	}
+	return nil
+}
+
+func restore(fs FS, savepoint, dir string, addNote func([]byte) ([]byte, error)) error {
+	note, err := readFile(fs, fs.PathJoin(savepoint, savepointFile))
+	if errors.Is(err, iofs.ErrNotExist) {
+		return fmt.Errorf("it holds no file %s: not a savepoint, or one that was not completed", savepointFile)
+	}
+	if err != nil {
+		return err
+	}
+	if note, err = addNote(note); err != nil {
+		return err
+	}
+	if err := makeEmpty(fs, dir); err != nil {
+		return err
+	}
+	names, err := fs.List(savepoint)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		switch name {
+		case formatFile, savepointFile, lockFile, runningFile:
+			continue
+		}
+		if err := copyTree(fs, fs.PathJoin(savepoint, name), fs.PathJoin(dir, name)); err != nil {
+			return err
+		}
+	}
+	if err := writeFileSynced(fs, dir, restoredFile, note); err != nil {
+		return err
+	}
+	format, err := readFile(fs, fs.PathJoin(savepoint, formatFile)) // whatever its version: Open tells of it
+	if err != nil {
+		return err
+	}
+	return writeFileSynced(fs, dir, formatFile, format)
+}
+
+// ReadNote returns the note of a savepoint, or of the savepoint that a state directory was restored from;
+// nil when there is none.
+func ReadNote(fs FS, dir string) (note []byte, savepoint bool, err error) {
+	for _, name := range []string{savepointFile, restoredFile} {
+		b, err := readFile(fs, fs.PathJoin(dir, name))
+		if err == nil {
+			return b, name == savepointFile, nil
+		}
+		if !errors.Is(err, iofs.ErrNotExist) {
+			return nil, false, err
+		}
+	}
+	return nil, false, nil
+}
+
+// makeEmpty creates a directory, and refuses one that holds anything.
+func makeEmpty(fs FS, dir string) error {
+	if err := makeDir(fs, dir); err != nil {
+		return err
+	}
+	names, err := fs.List(dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if name != "lost+found" {
+			return fmt.Errorf("the directory holds %s; name a new or empty one", name)
+		}
+	}
+	return nil
+}
+
+// copyTree copies a file, or a directory with its files.
+func copyTree(fs FS, from, to string) error {
+	info, err := fs.Stat(from)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return copyFile(fs, from, to)
+	}
+	if err := fs.MkdirAll(to, 0o755); err != nil {
+		return err
+	}
+	names, err := fs.List(from)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if name == lockFile {
+			continue
+		}
+		if err := copyTree(fs, fs.PathJoin(from, name), fs.PathJoin(to, name)); err != nil {
+			return err
+		}
+	}
+	return syncDir(fs, to)
+}
+
+// copyFile copies a file durably. Pebble's tables, which nothing ever writes again, become links where that is
+// possible.
+func copyFile(fs FS, from, to string) error {
+	if strings.HasSuffix(from, ".sst") {
+		return vfs.LinkOrCopy(fs, from, to)
+	}
+	return vfs.Copy(fs, from, to)
+}
+
+func readFile(fs FS, path string) ([]byte, error) {
+	f, err := fs.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(f)
+	return b, errorsFirst(err, f.Close())
+}
