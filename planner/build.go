@@ -129,6 +129,9 @@ func build(jb *jobBuilder) (*Plan, error) {
 		}
 		p.Sinks = append(p.Sinks, n)
 	}
+	if err := addDeadLetters(p); err != nil {
+		return nil, err
+	}
 	number(p)
 	p.Fingerprint = fingerprint(p)
 	return p, nil

@@ -128,7 +128,7 @@ func (b *builder) scan(src *sourceInfo, all, cols []int, mode spi.Mode) *stream 
 	}
 	n := &Scan{Connector: src.table.Connector, Table: src.table.Name}
 	n.Props = b.derive(cols, mode, f, src.traits.Bounded, nil)
-	n.Spec = spi.Scan{Table: src.spec, Mode: mode, Readers: src.traits.Parallelism, TimeZone: b.zone}
+	n.Spec = spi.Scan{Table: src.spec, Mode: mode, DeadLetters: src.traits.DeadLetters, Readers: src.traits.Parallelism, TimeZone: b.zone}
 	for _, id := range cols {
 		n.Spec.Columns = append(n.Spec.Columns, slices.Index(all, id))
 	}

@@ -116,6 +116,8 @@ func describe(n Node) (string, []string) {
 	switch n := n.(type) {
 	case *Scan:
 		return describeScan(n)
+	case *DeadLetters:
+		return "Dead letters of " + n.Input.Table, []string{"messages that cannot be read, as they came"}
 	case *Values:
 		return describeValues(n)
 	case *Filter:

@@ -19,7 +19,7 @@ type Plan struct {
 	Fingerprint string
 }
 
-// Node is an operator of the plan: *Scan, *Values, *Filter, *Project, *Normalise, *Exchange, *Join, *Sink.
+// Node is an operator of the plan: *Scan, *DeadLetters, *Values, *Filter, *Project, *Normalise, *Exchange, *Join, *Sink.
 type Node interface {
 	// Out are the properties of the node's output.
 	Out() *Props
@@ -78,6 +78,15 @@ type Scan struct {
 
 // Inputs implements Node.
 func (*Scan) Inputs() []Node { return nil }
+
+// DeadLetters are the messages that a scan could not read. It runs in the scan's readers.
+type DeadLetters struct {
+	Props
+	Input *Scan
+}
+
+// Inputs implements Node.
+func (d *DeadLetters) Inputs() []Node { return []Node{d.Input} }
 
 // Values delivers constant rows once.
 type Values struct {

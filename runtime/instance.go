@@ -23,6 +23,7 @@ type instance struct {
 	out     []*edge     // all outgoing edges
 	entry   []op.Output // shard fragments: where each link's batches go
 	source  op.Output   // source fragments: where the reader's batches go
+	dead    op.Output   // source fragments: where its dead letters go; nil without
 	inputs  map[planner.Node][]op.Output
 	tables  []*state.Table
 	unknown []*int64 // counters of deletes that deleted nothing
@@ -130,6 +131,8 @@ func (b *builder) node(in *instance, n planner.Node) error {
 	switch n := n.(type) {
 	case *planner.Scan, *planner.Values:
 		in.source = out
+	case *planner.DeadLetters:
+		in.dead = out
 	case *planner.Filter:
 		f, err := op.NewFilter(in.ctx, n.Cond, n.Input.Out().Types(), n.UpsertKey, out)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/changelog"
+	"github.com/sluicesql/sluice/engine/op"
 )
 
 // readerState tells the controller what a reader is doing.
@@ -60,9 +61,14 @@ func (t *readerTask) run(ctx context.Context) error {
 		if t.err.Load() == nil && most > 0 {
 			var err error
 			n, err = t.r.Read(&batch, most)
-			t.bytes += int64(batch.Size())
-			if perr := t.push(&batch); perr != nil {
+			if perr := t.push(t.inst.source, &batch); perr != nil {
 				return perr
+			}
+			if r, ok := t.r.(spi.DeadLetterReader); ok && t.inst.dead != nil {
+				r.DeadLetters(&batch)
+				if perr := t.push(t.inst.dead, &batch); perr != nil {
+					return perr
+				}
 			}
 			if err != nil {
 				t.err.Store(&err)
@@ -95,11 +101,12 @@ func (t *readerTask) room() int {
 	}
 }
 
-func (t *readerTask) push(b *changelog.Batch) error {
+func (t *readerTask) push(to op.Output, b *changelog.Batch) error {
 	if b.Len() == 0 {
 		return nil
 	}
-	err := t.inst.source.Push(b)
+	t.bytes += int64(b.Size())
+	err := to.Push(b)
 	b.Reset()
 	if err != nil {
 		return fmt.Errorf("table %s: %w", t.source.table, err)

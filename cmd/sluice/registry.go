@@ -7,6 +7,7 @@ import (
 	"github.com/sluicesql/sluice/connectors/datagen"
 	"github.com/sluicesql/sluice/connectors/format/debezium"
 	jsonformat "github.com/sluicesql/sluice/connectors/format/json"
+	"github.com/sluicesql/sluice/connectors/format/raw"
 	"github.com/sluicesql/sluice/connectors/kafka"
 	printer "github.com/sluicesql/sluice/connectors/print"
 	"github.com/sluicesql/sluice/connectors/spi"
@@ -22,5 +23,6 @@ func newRegistry(stdout, stderr io.Writer) *spi.Registry {
 	printer.Register(r, stdout, stderr)
 	debezium.Register(r)
 	jsonformat.Register(r)
+	raw.Register(r)
 	return r
 }

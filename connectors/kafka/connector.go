@@ -44,7 +44,7 @@ func (c *connector) CheckSource(t *spi.Table) (spi.SourceTraits, error) {
 		native, canUpsert = spi.Upsert, false
 	}
 	return spi.SourceTraits{
-		Native: native, CanUpsert: canUpsert, Bounded: s.end.kind != unbounded, Parallelism: s.parallelism, Metadata: s.layout.metadata(),
+		Native: native, CanUpsert: canUpsert, Bounded: s.end.kind != unbounded, Parallelism: s.parallelism, Metadata: s.layout.metadata(), DeadLetters: s.dead,
 	}, nil
 }
 
@@ -92,6 +92,7 @@ type sourceConfig struct {
 	start, end  point
 	discovery   time.Duration
 	parallelism int
+	dead        *spi.Table // takes what cannot be read; nil without
 }
 
 func (c *connector) sourceConfig(t *spi.Table) (cfg sourceConfig, err error) {
@@ -144,6 +145,9 @@ func (c *connector) sourceConfig(t *spi.Table) (cfg sourceConfig, err error) {
 		cfg.discovery = cfg.settings.discovery
 	}
 	if err != nil {
+		return cfg, err
+	}
+	if cfg.dead, err = c.deadLetters(t); err != nil {
 		return cfg, err
 	}
 	cfg.parallelism, err = spi.Parallelism(o, "scan.parallelism")

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicesql/sluice/connectors/format/raw"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/changelog"
 	"github.com/sluicesql/sluice/engine/types"
@@ -18,6 +19,7 @@ func registry() *spi.Registry {
 	r := spi.NewRegistry()
 	r.AddFormat(bar{name: "bar"})
 	r.AddFormat(bar{name: "cdc", changing: true})
+	raw.Register(r)
 	Register(r)
 	return r
 }

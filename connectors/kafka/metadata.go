@@ -155,10 +155,14 @@ type headerPacker struct {
 }
 
 func (h *headerPacker) pack(buf []byte, raw []byte) []byte {
+	h.read(raw)
+	return h.appendTo(buf)
+}
+
+// read takes up a record's headers.
+func (h *headerPacker) read(raw []byte) {
 	h.keys, h.values = h.keys[:0], h.values[:0]
-	n, raw := uvarint(raw)
-next:
-	for ; n > 0; n-- {
+	for n, raw := uvarint(raw); n > 0; n-- {
 		var key, value []byte
 		key, raw = lengthed(raw)
 		value, raw = lengthed(raw)
@@ -166,14 +170,22 @@ next:
 		if value == nil {
 			v = row.NullDatum
 		}
-		for j := range h.keys {
-			if string(h.keys[j].B) == string(key) {
-				h.values[j] = v
-				continue next
-			}
-		}
-		h.keys, h.values = append(h.keys, row.Bytes(key)), append(h.values, v)
+		h.set(key, v)
 	}
+}
+
+// set adds a header, or replaces its value.
+func (h *headerPacker) set(key []byte, v row.Datum) {
+	for j := range h.keys {
+		if string(h.keys[j].B) == string(key) {
+			h.values[j] = v
+			return
+		}
+	}
+	h.keys, h.values = append(h.keys, row.Bytes(key)), append(h.values, v)
+}
+
+func (h *headerPacker) appendTo(buf []byte) []byte {
 	return row.AppendMap(buf, types.PhysBytes, types.PhysBytes, h.keys, h.values)
 }
 
@@ -192,6 +204,14 @@ func lengthed(b []byte) ([]byte, []byte) {
 	return b[:n:n], b[n:]
 }
 
+// appendLengthed appends bytes with their length before them; nil as length −1.
+func appendLengthed(buf, b []byte) []byte {
+	if b == nil {
+		return append(buf, 1)
+	}
+	return append(binary.AppendVarint(buf, int64(len(b))), b...)
+}
+
 // appendHeaders appends a packed MAP<STRING, BYTES> as a record's headers.
 func appendHeaders(buf []byte, packed []byte) ([]byte, error) {
 	ks, vs := row.MapArrays(packed)
@@ -203,13 +223,12 @@ func appendHeaders(buf []byte, packed []byte) ([]byte, error) {
 			return nil, fmt.Errorf("a header's key is NULL")
 		}
 		k := keys.Bytes(i)
-		buf = append(binary.AppendVarint(buf, int64(len(k))), k...)
+		buf = appendLengthed(buf, k)
 		if values.IsNull(i) {
-			buf = append(buf, 1) // −1: no value
+			buf = appendLengthed(buf, nil)
 			continue
 		}
-		v := values.Bytes(i)
-		buf = append(binary.AppendVarint(buf, int64(len(v))), v...)
+		buf = appendLengthed(buf, values.Bytes(i))
 	}
 	return buf, nil
 }

@@ -40,6 +40,7 @@ type reader struct {
 		rec  record
 	}
 
+	dead                               *deadLetterBox // nil without
 	maxRecords                         int
 	ignoreValueErrors, ignoreKeyErrors bool
 	records, events, bytes             int64 // of the Read under way
@@ -199,7 +200,7 @@ func (r *reader) decode() error {
 	}
 	if err := r.value.Decode(spi.Message{Key: rec.key, Value: rec.value}, r.out); err != nil {
 		var bad *spi.DecodeError
-		if errors.As(err, &bad) && r.ignoreValueErrors {
+		if errors.As(err, &bad) && (r.ignoreValueErrors || r.dead != nil) {
 			r.out.Batch.Truncate(before)
 		}
 		return r.refuse("", err, r.ignoreValueErrors, r.src.cfg.layout.valueOptionPrefix)
@@ -229,15 +230,21 @@ func (r *reader) refuse(part string, err error, ignore bool, prefix string) erro
 			bad.Fix = strings.ReplaceAll(bad.Fix, "'"+format, "'"+prefix)
 		}
 	}
-	if ignore {
-		r.src.skipped(bad.Reason, fmt.Sprintf("kafka %s@%d: %s%v", p, rec.offset, part, err))
+	if r.dead != nil || ignore {
+		msg := fmt.Sprintf("kafka %s@%d: %s%v", p, rec.offset, part, err)
+		r.src.skipped(bad.Reason, msg)
+		if r.dead != nil {
+			r.dead.put(p, rec, bad.Reason, msg)
+		}
 		return nil
 	}
 	fix := ""
-	// Who asked for fail-on-missing-field, which this is the error of, cannot ask for the other too.
-	asked := strings.Contains(bad.Fix, "fail-on-missing-field")
-	if r.src.canIgnore(prefix) && !asked && !strings.Contains(bad.Fix, spi.IgnoreParseErrors) {
-		fix = fmt.Sprintf("; or skip and count such records with '%s%s' = 'true'", prefix, spi.IgnoreParseErrors)
+	// Who asked for fail-on-missing-field, which this is the error of, cannot ask to skip too.
+	if !strings.Contains(bad.Fix, "fail-on-missing-field") {
+		if r.src.canIgnore(prefix) && !strings.Contains(bad.Fix, spi.IgnoreParseErrors) {
+			fix = fmt.Sprintf("; or skip and count such records with '%s%s' = 'true'", prefix, spi.IgnoreParseErrors)
+		}
+		fix += fmt.Sprintf(", or keep them in a topic of their own with '%s'", deadLetterTopic)
 	}
 	return fmt.Errorf("kafka %s@%d: %s%w%s", p, rec.offset, part, err, fix)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"sort"
 	"strings"
 	"sync"
@@ -351,6 +352,9 @@ func (s *source) newReader() (*reader, error) {
 		spec.Columns = append(spec.Columns, col)
 		spec.Skip = append(spec.Skip, at != inValue)
 	}
+	if s.scan.DeadLetters != nil {
+		r.dead = newDeadLetterBox()
+	}
 	r.out = spi.NewOut(spec.Columns)
 	r.out.Fill = r.fill(r.fillers(spec.Columns, places))
 	var err error
@@ -390,19 +394,12 @@ func (s *source) skipped(reason, msg string) {
 	first := s.reasons[reason] == 1
 	s.mu.Unlock()
 	if first {
-		s.warn(fmt.Sprintf("skipped: %s (further records skipped for %q are only counted)", msg, reason))
+		what, rest := "skipped", "skipped for %q are only counted"
+		if s.scan.DeadLetters != nil {
+			what, rest = "put aside as a dead letter", "put aside for %q are counted and not shown"
+		}
+		s.warn(fmt.Sprintf("%s: %s (further records "+rest+")", what, msg, reason))
 	}
-}
-
-// SkippedByReason is the number of records skipped, by the reason that their format gave.
-func (s *source) SkippedByReason() map[string]int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := make(map[string]int64, len(s.reasons))
-	for k, v := range s.reasons {
-		out[k] = v
-	}
-	return out
 }
 
 // Positions implements spi.Source.
@@ -465,6 +462,9 @@ func (s *source) Stats() spi.SourceStats {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(s.reasons) > 0 {
+		st.SkippedFor = maps.Clone(s.reasons)
+	}
 	for _, p := range s.parts {
 		end := min(p.logEnd.Load(), p.end)
 		if end < 0 {

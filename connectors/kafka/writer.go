@@ -52,7 +52,9 @@ type writer struct {
 	turn    int
 	grown   int // bytes staged since the bound was last looked at
 
-	keyBuf, otherKey, valBuf, hashBuf []byte
+	// present is the key of the record at hand, in keyBuf; nil is null.
+	present                           []byte
+	keyBuf, otherKey, valBuf, hashBuf []byte // keyBuf and valBuf are never nil, which means null
 	rows, bytes                       int64
 }
 
@@ -87,7 +89,7 @@ func (p *projection) both(before, after row.Row) (row.Row, row.Row) {
 
 func newWriter(s *sink, spec spi.SinkSpec, index int) (*writer, error) {
 	l := s.cfg.layout
-	w := &writer{s: s, upsert: l.upsert, zone: spec.TimeZone, timestampCol: -1, headersCol: -1, turn: index}
+	w := &writer{s: s, upsert: l.upsert, zone: spec.TimeZone, timestampCol: -1, headersCol: -1, turn: index, keyBuf: []byte{}, valBuf: []byte{}}
 	w.staged, w.targets = make([]staged, len(s.p.parts)), make([]int64, len(s.p.parts))
 	position := map[int]int{} // in the rows handed over, by index into the table
 	valueSpec := spi.EncodeSpec{Mode: spec.Mode, TimeZone: spec.TimeZone}
@@ -213,10 +215,10 @@ func (w *writer) update(before, after row.Row) error {
 			return err
 		}
 		w.otherKey = k
-		if w.keyBuf, err = w.key.Encode(w.keyBuf[:0], nil, w.keyOf.of(after)); err != nil {
+		if k, err = w.key.Encode(w.keyBuf[:0], nil, w.keyOf.of(after)); err != nil {
 			return err
 		}
-		one = string(w.keyBuf) == string(w.otherKey)
+		one = string(k) == string(w.otherKey)
 	case len(w.hashOf) > 0:
 		w.otherKey = keyenc.Append(w.otherKey[:0], before, w.hashOf)
 		w.hashBuf = keyenc.Append(w.hashBuf[:0], after, w.hashOf)
@@ -238,14 +240,16 @@ func (w *writer) change(before, after row.Row) (err error) {
 		r = before
 	}
 	if w.key != nil {
-		if w.keyBuf, err = w.key.Encode(w.keyBuf[:0], nil, w.keyOf.of(r)); err != nil {
+		if w.present, err = w.key.Encode(w.keyBuf[:0], nil, w.keyOf.of(r)); err != nil {
 			return err
 		}
+		if w.present != nil {
+			w.keyBuf = w.present
+		}
 	}
-	tombstone := w.upsert && after == nil
-	value := w.valBuf[:0]
+	var value []byte
 	switch {
-	case tombstone:
+	case w.upsert && after == nil: // a null value deletes
 	case w.upsert:
 		value, err = w.value.Encode(w.valBuf[:0], nil, w.valueOf.of(after))
 	case before != nil && after != nil:
@@ -259,21 +263,15 @@ func (w *writer) change(before, after row.Row) (err error) {
 	if err != nil {
 		return err
 	}
-	w.valBuf = value
+	if value != nil {
+		w.valBuf = value
+	}
 	at := w.partition(r)
 	s := &w.staged[at]
 	start := len(s.buf)
 	buf := append(s.buf, 0, 0, 0, 0)
-	if w.key != nil {
-		buf = append(binary.AppendVarint(buf, int64(len(w.keyBuf))), w.keyBuf...)
-	} else {
-		buf = append(buf, 1) // −1: null
-	}
-	if !tombstone {
-		buf = append(binary.AppendVarint(buf, int64(len(value))), value...)
-	} else {
-		buf = append(buf, 1)
-	}
+	buf = appendLengthed(buf, w.present)
+	buf = appendLengthed(buf, value)
 	if w.headersCol >= 0 && !r.IsNull(w.headersCol) {
 		if buf, err = appendHeaders(buf, r.Bytes(w.headersCol)); err != nil {
 			return fmt.Errorf("kafka %s: %w", w.s.cfg.topic, err)
@@ -304,12 +302,16 @@ func (w *writer) change(before, after row.Row) (err error) {
 	return nil
 }
 
-// partition is the partition for a row whose key is in keyBuf.
+// partition is the partition for a row whose key is present.
 func (w *writer) partition(r row.Row) int {
 	n := len(w.staged)
-	switch w.where {
+	where := w.where
+	if where == byKey && w.present == nil {
+		where = inRuns
+	}
+	switch where {
 	case byKey:
-		return keyPartition(w.keyBuf, n)
+		return keyPartition(w.present, n)
 	case byRow:
 		if len(w.hashOf) == 0 {
 			return int(keyenc.Hash(r) % uint64(n))
@@ -330,8 +332,8 @@ func (w *writer) partition(r row.Row) int {
 }
 
 func (w *writer) tooLarge(size int, value []byte) error {
-	shown := w.keyBuf
-	if w.key == nil {
+	shown := w.present
+	if shown == nil {
 		shown = value
 	}
 	return fmt.Errorf("kafka %s: a record of %d bytes is larger than the topic's max.message.bytes = %d: %.120q; raise it with kafka-configs.sh, or write fewer columns", w.s.cfg.topic, size, w.s.p.maxRecord, shown)
@@ -356,7 +358,7 @@ func (w *writer) Barrier(_ context.Context, _ uint64, ack func(error)) {
 	}
 	p.buffered.Add(int64(w.grown)) // the next Write waits if this was too much
 	w.grown = 0
-	if w.where == inRuns && w.run > 0 {
+	if w.run > 0 && (w.where == inRuns || w.where == byKey) {
 		w.run = 0
 		w.turn++
 	}

@@ -131,7 +131,7 @@ type EncodeSpec struct {
 
 // Encoder encodes rows of one schema. One goroutine uses it.
 type Encoder interface {
-	// Encode appends the message for one change to buf. For an update, before and after are both given when
+	// Encode appends the message for one change to buf; nil is a null message. For an update, before and after are both given when
 	// the format can express them in one message (Updates); otherwise one of them is nil.
 	Encode(buf []byte, before, after row.Row) ([]byte, error)
 	// Updates reports whether one message can carry an update's row before and row after.

@@ -88,6 +88,9 @@ type SourceTraits struct {
 	Parallelism int
 	// Metadata are the metadata keys that t can declare, those of its format included, with their types.
 	Metadata []Column
+	// DeadLetters is the table that takes the messages the source cannot read; nil where it keeps none. The same
+	// connector writes it, its changes are inserts alone, and the source's readers are DeadLetterReaders.
+	DeadLetters *Table
 }
 
 // SinkTraits is what the planner needs to know of a sink.
@@ -113,6 +116,9 @@ type Scan struct {
 	Key []int
 	// Mode is AppendOnly, Retract or Upsert, as the planner chose among what SourceTraits allows.
 	Mode Mode
+	// DeadLetters is SourceTraits.DeadLetters; nil makes a message that cannot be read an error, or skips it where
+	// that was asked for.
+	DeadLetters *Table
 	// Readers is the number of readers that will be asked for.
 	Readers int
 	// Start are the positions to start at, from a checkpoint; nil on the first start.
@@ -152,9 +158,11 @@ type Source interface {
 type SourceStats struct {
 	Records int64 // records consumed, tombstones and the like included
 	Events  int64 // records that carried a change
-	Skipped int64 // records skipped by an option such as ignore-parse-errors
-	Bytes   int64
-	Lag     int64 // records known to be waiting; −1 when unknown
+	Skipped int64 // records skipped by an option such as ignore-parse-errors, dead letters included
+	// SkippedFor divides Skipped by reason: a short fixed word such as "syntax". Nil when nothing was skipped.
+	SkippedFor map[string]int64
+	Bytes      int64
+	Lag        int64 // records known to be waiting; −1 when unknown
 	// Errors counts failed attempts to reach the outside that are being tried again.
 	Errors int64
 }
@@ -182,6 +190,14 @@ type Reader interface {
 	// Barrier tells the reader that an epoch was cut after its last Read: the moment at which partitions
 	// found since may join.
 	Barrier()
+}
+
+// DeadLetterReader is a Reader that puts aside what it cannot read.
+type DeadLetterReader interface {
+	Reader
+	// DeadLetters appends to b an insert, in the columns of Scan.DeadLetters, for each message that Read has put aside
+	// since the last call, and forgets them. It is called after every Read, so that they belong to the same epoch.
+	DeadLetters(b *changelog.Batch)
 }
 
 // SinkSpec asks for a sink of a table.

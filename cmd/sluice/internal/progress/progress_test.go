@@ -45,7 +45,14 @@ func TestSummary(t *testing.T) {
 	if err := json.Unmarshal(s.JSON(), &m); err != nil || m["records_in"] != 5.1e6 || m["outcome"] != "done" || m["jobs"] != 2.0 {
 		t.Errorf("%v %v", m, err)
 	}
+	s.Add(runtime.Stats{Sources: map[string]spi.SourceStats{
+		"users":   {Skipped: 1200, SkippedFor: map[string]int64{"type": 1, "syntax": 1199}},
+		"domains": {Skipped: 2, SkippedFor: map[string]int64{"op": 2}},
+	}})
 	s.End(Stopped, 90*time.Millisecond)
+	if want := ", 1,202 records skipped (domains: 2 op; users: 1,199 syntax, 1 type)"; !strings.Contains(s.String(), want) {
+		t.Errorf("%s does not say %s", s.String(), want)
+	}
 	if !strings.HasPrefix(s.String(), "sluice: stopped after 90 ms: ") {
 		t.Error(s.String())
 	}

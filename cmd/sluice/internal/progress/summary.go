@@ -3,6 +3,8 @@ package progress
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,7 +24,9 @@ type Summary struct {
 	BytesIn          int64   `json:"bytes_in"`
 	RecordsSkipped   int64   `json:"records_skipped"`
 	RecordsPerSecond float64 `json:"records_per_second"`
-	ChangesOut       int64   `json:"changes_out"`
+	// SkippedFor divides RecordsSkipped by table and reason.
+	SkippedFor map[string]map[string]int64 `json:"skipped_for,omitempty"`
+	ChangesOut int64                       `json:"changes_out"`
 	// UnknownDeletes are deletes of keys that were not there, which changed nothing.
 	UnknownDeletes int64 `json:"unknown_deletes"`
 	StateRows      int64 `json:"state_rows"`
@@ -49,6 +53,17 @@ func (s *Summary) Add(j runtime.Stats) {
 	s.EventsIn += in.Events
 	s.BytesIn += in.Bytes
 	s.RecordsSkipped += in.Skipped
+	for table, src := range j.Sources {
+		for reason, n := range src.SkippedFor {
+			if s.SkippedFor == nil {
+				s.SkippedFor = map[string]map[string]int64{}
+			}
+			if s.SkippedFor[table] == nil {
+				s.SkippedFor[table] = map[string]int64{}
+			}
+			s.SkippedFor[table][reason] += n
+		}
+	}
 	s.ChangesOut += j.RowsOut
 	s.UnknownDeletes += j.UnknownDeletes
 	if j.PeakStateBytes >= s.PeakStateBytes {
@@ -80,11 +95,27 @@ func (s *Summary) String() string {
 		display.Count(s.ChangesOut), display.Count(s.StateRows), display.Size(s.PeakStateBytes))
 	if s.RecordsSkipped > 0 {
 		fmt.Fprintf(&b, ", %s records skipped", display.Count(s.RecordsSkipped))
+		if len(s.SkippedFor) > 0 {
+			fmt.Fprintf(&b, " (%s)", s.skippedFor())
+		}
 	}
 	if s.PeakRSSBytes > 0 {
 		fmt.Fprintf(&b, ", %s peak memory", display.Size(s.PeakRSSBytes))
 	}
 	return b.String()
+}
+
+// skippedFor lists the reasons, as in "users: 3 syntax, 1 type; domains: 1 op".
+func (s *Summary) skippedFor() string {
+	var tables []string
+	for _, table := range slices.Sorted(maps.Keys(s.SkippedFor)) {
+		var reasons []string
+		for _, r := range slices.Sorted(maps.Keys(s.SkippedFor[table])) {
+			reasons = append(reasons, display.Count(s.SkippedFor[table][r])+" "+r)
+		}
+		tables = append(tables, table+": "+strings.Join(reasons, ", "))
+	}
+	return strings.Join(tables, "; ")
 }
 
 func seconds(s float64) string {
