@@ -52,6 +52,9 @@ func (s *Store) openDir() error {
 	if err := fs.MkdirAll(ingest, 0o755); err != nil {
 		return err
 	}
+	if err := s.clearNew(); err != nil {
+		return err
+	}
 	return s.mark()
 }
 
@@ -100,7 +103,38 @@ func (s *Store) checkFormat() error {
 	if err := syncDir(fs, fs.PathDir(dir)); err != nil {
 		return err
 	}
+	if err := writeFileSynced(fs, dir, newFile, nil); err != nil {
+		return err
+	}
 	return writeFileSynced(fs, dir, formatFile, formatLine())
+}
+
+// clearNew removes what a crash left of a Pebble store that was being made: it may have a marker that names a
+// manifest which the crash lost. Nothing was ever committed to it.
+func (s *Store) clearNew() error {
+	fs, dir := s.fs, s.opts.Dir
+	if _, err := fs.Stat(fs.PathJoin(dir, newFile)); err != nil {
+		if errors.Is(err, iofs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	if err := fs.RemoveAll(fs.PathJoin(dir, dbDir)); err != nil {
+		return err
+	}
+	return syncDir(fs, dir)
+}
+
+// made notes that the Pebble store is there, whole.
+func (s *Store) made() error {
+	fs, dir := s.fs, s.opts.Dir
+	if err := fs.Remove(fs.PathJoin(dir, newFile)); err != nil {
+		if errors.Is(err, iofs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	return syncDir(fs, dir)
 }
 
 func formatLine() []byte { return fmt.Appendf(nil, "sluice state %d\n", formatVersion) }
@@ -113,7 +147,7 @@ func (s *Store) checkNew() error {
 	}
 	for _, name := range names {
 		switch name {
-		case lockFile, formatFile + ".tmp": // of a first start that was cut short
+		case lockFile, formatFile + ".tmp", newFile, newFile + ".tmp": // of a first start that was cut short
 		case "lost+found": // of a file system of its own
 		default:
 			return fmt.Errorf("it holds %s but no file %s: not a state directory, or a damaged one; name a new or empty directory", name, formatFile)

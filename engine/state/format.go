@@ -13,6 +13,7 @@ import (
 //	ingest/     sorted tables on their way into it; leftovers are removed at Open
 //	epochs.log  the epoch log, see epochlog.go
 //	RUNNING     there while a process uses the directory, and after a crash, see running.go
+//	NEW         there while the Pebble store is being made
 //	SAVEPOINT   only in a savepoint: what it is of
 //	RESTORED    the SAVEPOINT from which the directory was made
 //
@@ -33,6 +34,7 @@ const (
 	ingestDir  = "ingest"
 	logFile    = "epochs.log"
 
+	newFile       = "NEW"
 	runningFile   = "RUNNING"
 	savepointFile = "SAVEPOINT"
 	restoredFile  = "RESTORED"

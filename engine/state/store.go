@@ -133,7 +133,10 @@ func (s *Store) open() error {
 	if s.cut, err = s.get(cutKey); err != nil {
 		return err
 	}
-	return s.failed()
+	if err := s.failed(); err != nil || s.opts.ReadOnly {
+		return err
+	}
+	return s.made()
 }
 
 // Shard returns shard i of a stage. In the stage's tables it owns the key groups g with
