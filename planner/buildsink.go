@@ -42,6 +42,7 @@ func (b *builder) resultSink(n *Sink, l *logicalSink, s *stream) {
 func (b *builder) tableSink(n *Sink, l *logicalSink, s *stream) error {
 	info := l.sink
 	n.Connector, n.Table, n.Width = info.table.Connector, info.table.Name, info.traits.Parallelism
+	n.Transactional = info.traits.Transactional
 	n.Spec = spi.SinkSpec{Table: info.spec, Columns: info.columns, Key: info.key, TimeZone: b.zone}
 	for pos, i := range info.columns {
 		c := info.spec.Columns[i]

@@ -232,7 +232,9 @@ type Sink struct {
 	Connector spi.Connector
 	// Table is the table's full name in the catalog; empty for the result of a SELECT.
 	Table string
-	// Spec is what the connector will be asked for (Writers, Warn are the runtime's). For the result of a
+	// Transactional says that the sink takes its output in transactions (spi.TransactionalSink).
+	Transactional bool
+	// Spec is what the connector will be asked for (Name, Writers, Warn are the runtime's). For the result of a
 	// SELECT it has Table.Columns, Columns and Mode alone.
 	Spec spi.SinkSpec
 	// PairKey are columns that hold a unique key of the input: changes of equal PairKey in an epoch become

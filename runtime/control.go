@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -44,9 +45,14 @@ type controller struct {
 	time      int64     // its time
 	first     time.Time // when the first record of the present epoch was seen; zero for none
 	lastPoint time.Time // when the last checkpoint began
+	lastMark  time.Time // when the markers of the transactional sinks were last refreshed
 	dirty     bool      // something was read since then
 	replay    []cutRecord
 }
+
+// errStopped ends a job that was asked to stop while it replayed logged epochs. The epoch that is being read again
+// cannot be cut short, and what was replayed comes again at the next start.
+var errStopped = errors.New("stopped while replaying")
 
 // flight is an epoch that has been cut.
 type flight struct {
@@ -169,14 +175,17 @@ func (c *controller) step(ctx context.Context, ending *bool) (ended bool, wait t
 		}
 		return true, 0, c.failure()
 	}
-	if processing >= maxProcessing || flying >= maxUnacknowledged {
+	stop := c.stopRequested()
+	if stop && len(c.replay) > 0 {
+		return false, 0, errStopped
+	}
+	if processing >= maxProcessing || flying >= maxUnacknowledged || c.job.outboxFull() && c.committing() {
 		return false, time.Hour, nil
 	}
 	if len(c.replay) > 0 {
 		return false, time.Hour, c.replayStep(ctx)
 	}
 	now := time.Now()
-	stop := c.stopRequested()
 	rows, cutNow, finished := c.readers()
 	if stop || finished {
 		if c.committing() {
@@ -193,7 +202,7 @@ func (c *controller) step(ctx context.Context, ending *bool) (ended bool, wait t
 	if due || point {
 		return false, 0, c.cut(ctx, cutOptions{checkpoint: point})
 	}
-	wait = untilPoint
+	wait = min(untilPoint, c.refresh(ctx, now))
 	if rows > 0 {
 		wait = min(wait, c.job.cfg.EpochMaxAge-now.Sub(c.first))
 	}
@@ -210,6 +219,23 @@ func (c *controller) pointDue(now time.Time, rows int64) (bool, time.Duration) {
 	c.mu.Unlock()
 	left := c.job.cfg.CheckpointInterval - now.Sub(c.lastPoint)
 	return pressed || left <= 0, left
+}
+
+// refresh has the markers of the transactional sinks stored again when that is due, and returns how long until it is.
+func (c *controller) refresh(ctx context.Context, now time.Time) time.Duration {
+	every := time.Duration(markerRefresh)
+	if h := c.job.cfg.Hooks; h != nil && h.MarkerRefresh > 0 {
+		every = h.MarkerRefresh
+	}
+	if left := every - now.Sub(c.lastMark); left > 0 || len(c.job.outboxes) == 0 || c.committing() {
+		return max(left, time.Second)
+	}
+	c.lastMark = now
+	c.mu.Lock()
+	c.inCommit = true
+	c.mu.Unlock()
+	c.job.spawn(func() error { c.committed(c.job.refreshMarkers(ctx)); return nil })
+	return every
 }
 
 func (c *controller) stopRequested() bool {
@@ -274,7 +300,7 @@ func (c *controller) cut(ctx context.Context, o cutOptions) error {
 		o.nextTime = max(c.time, time.Now().UnixMilli())
 	}
 	b := &barrier{epoch: c.epoch, checkpoint: o.checkpoint, final: o.final, nextTime: o.nextTime}
-	if c.job.log != nil {
+	if c.job.logsCuts {
 		b.logged = make(chan struct{})
 	}
 	f := &flight{barrier: b}
@@ -291,7 +317,7 @@ func (c *controller) cut(ctx context.Context, o cutOptions) error {
 	if h := c.job.cfg.Hooks; h != nil && h.Cut != nil {
 		h.Cut(b.epoch, f.cut.Sources)
 	}
-	if c.job.log != nil {
+	if c.job.logsCuts {
 		if !o.replayed {
 			if err := c.job.logCut(f.cut); err != nil {
 				return err
@@ -407,11 +433,18 @@ func (c *controller) reap(ctx context.Context) (processing, flying int, err erro
 // it. It runs beside the controller.
 func (c *controller) commit(ctx context.Context, f *flight) {
 	err := c.job.commit(ctx, f)
-	c.mu.Lock()
-	c.inCommit, c.commitErr, c.pressure = false, err, false
 	if err == nil {
-		c.forget = f.cut.Epoch
+		c.mu.Lock()
+		c.forget, c.pressure = f.cut.Epoch, false
+		c.mu.Unlock()
 	}
+	c.committed(err)
+}
+
+// committed ends what commit, or refresh, began.
+func (c *controller) committed(err error) {
+	c.mu.Lock()
+	c.inCommit, c.commitErr = false, err
 	c.mu.Unlock()
 	c.wake()
 }

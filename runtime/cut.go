@@ -16,6 +16,9 @@ type cutRecord struct {
 	NextTime int64 `json:"next_time"`
 	// Sources are the positions after the epoch, by source name.
 	Sources map[string][]spi.Position `json:"sources"`
+	// Outbox names the output that a checkpoint's commit makes deliverable; nil in the epoch log, and without
+	// transactional sinks.
+	Outbox *outboxRecord `json:"outbox,omitempty"`
 }
 
 func (c *cutRecord) add(r cutReply) {
@@ -44,8 +47,13 @@ func (j *Job) logCut(c cutRecord) error {
 	return j.log.Append(c.Epoch, b)
 }
 
-// commit makes a checkpoint of a finished epoch: all shards' changed state and the cut, in one commit.
+// commit makes a checkpoint of a finished epoch: all shards' changed state, the cut and the names of the output
+// segments, in one commit. What is in the segments may be shown from then on, and is delivered before this returns: so
+// at most one checkpoint is durable and not delivered, and the next one is cut when it is. The epochs go on meanwhile.
 func (j *Job) commit(ctx context.Context, f *flight) error {
+	if err := j.seal(&f.cut); err != nil {
+		return err
+	}
 	b, err := f.cut.encode()
 	if err != nil {
 		return err
@@ -60,7 +68,7 @@ func (j *Job) commit(ctx context.Context, f *flight) error {
 	for _, s := range j.sources {
 		s.source.Committed(ctx, f.cut.Sources[s.name])
 	}
-	return nil
+	return j.deliver(ctx, f.cut)
 }
 
 // recover reads the last checkpoint and the cuts logged since. found is false on the first start.

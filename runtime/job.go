@@ -40,11 +40,23 @@ type Config struct {
 	// OpenResult opens the sink that takes the result of a top-level SELECT. It is handed the planned sink's
 	// Spec with Writers filled in.
 	OpenResult func(spi.SinkSpec) (spi.Sink, error)
+	// PendingOutput says what to do with output that a sink may or may not have, because it has lost its marker:
+	// PendingDeliver or PendingSkip. Empty refuses to start and asks.
+	PendingOutput PendingOutput
 	// Warn takes warnings for people, one sentence each, from any goroutine; nil drops them.
 	Warn func(msg string)
 	// Hooks let tests watch and steer the epochs; nil in production.
 	Hooks *Hooks
 }
+
+// PendingOutput is an answer to Config.PendingOutput.
+type PendingOutput string
+
+// The answers.
+const (
+	PendingDeliver PendingOutput = "deliver" // it may come twice
+	PendingSkip    PendingOutput = "skip"    // it may be missing
+)
 
 // Defaults of Config.
 const (
@@ -84,23 +96,31 @@ type Hooks struct {
 	Done func(epoch uint64)
 	// FS is the file system of the state directory; nil is the operating system's.
 	FS state.FS
+	// MarkerRefresh is how often idle transactional sinks store their marker again; 0 for the default.
+	MarkerRefresh time.Duration
 	// Check holds every operator's output to what the plan says of it, and ends the job where it differs.
 	Check bool
 }
 
 // Job is a running plan.
 type Job struct {
-	cfg     Config
-	store   *state.Store
-	log     *state.Log // nil without a state directory
-	logged  [][]byte
-	control *controller
-	sources []*sourceTask
-	readers []*readerTask
-	shards  []*shardTask
-	sinks   map[*planner.Sink]*openSink
-	tasks   []*sinkTask
-	writers int
+	cfg    Config
+	store  *state.Store
+	log    *state.Log // nil without a state directory
+	logged [][]byte
+	// logsCuts says that some sink shows epochs before their checkpoint, so that their cuts have to be logged.
+	logsCuts    bool
+	id          string // see jobIDKey; empty without a state directory
+	generation  uint64
+	outboxes    []*outbox
+	outboxFiles *state.Outbox
+	control     *controller
+	sources     []*sourceTask
+	readers     []*readerTask
+	shards      []*shardTask
+	sinks       map[*planner.Sink]*openSink
+	tasks       []*sinkTask
+	writers     int
 
 	group    *errgroup.Group
 	cancel   context.CancelCauseFunc
@@ -126,6 +146,7 @@ type sourceTask struct {
 type openSink struct {
 	name string
 	sink spi.Sink
+	box  *outbox // nil unless the sink is transactional
 }
 
 func (j *Job) durable() bool { return j.cfg.StateDir != "" }
@@ -192,6 +213,9 @@ func (j *Job) launch(ctx context.Context) {
 	group.Go(func() error { return j.control.run(gctx) })
 	go func() {
 		err := group.Wait()
+		if errors.Is(err, errStopped) {
+			err = nil
+		}
 		if cause := context.Cause(ctx); err != nil && errors.Is(err, context.Canceled) && cause != nil {
 			err = cause
 		}

@@ -21,6 +21,11 @@ func (j *Job) open(ctx context.Context) error {
 	if p := j.cfg.Parallelism; p < 1 || p > keyenc.KeyGroups {
 		return fmt.Errorf("parallelism %d is not between 1 and %d", p, keyenc.KeyGroups)
 	}
+	for _, s := range j.cfg.Plan.Sinks {
+		if s.Transactional && !j.durable() {
+			return fmt.Errorf("table %s: writing exactly once needs a state directory, where output waits until its checkpoint is durable; start with --state-dir, or have the table take 'at-least-once'", s.Table)
+		}
+	}
 	g, err := newGraph(j.cfg.Plan, j.cfg.Parallelism, j.readersOf)
 	if err != nil {
 		return err
@@ -44,19 +49,31 @@ func (j *Job) open(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := j.openOutboxes(last); err != nil {
+		return err
+	}
+	if err := j.startOutboxes(ctx, last); err != nil {
+		return err
+	}
 	j.control = newController(j)
 	j.control.epoch, j.control.time, j.control.replay = last.Epoch+1, last.NextTime, replay
 	j.control.lastPoint = time.Now()
+	j.control.lastMark = time.Now()
 	j.control.dirty = len(replay) > 0
 	return j.build(ctx, g)
 }
 
+// fs is the file system of the state directory.
+func (j *Job) fs() state.FS {
+	if h := j.cfg.Hooks; h != nil && h.FS != nil {
+		return h.FS
+	}
+	return state.DefaultFS
+}
+
 func (j *Job) openState(stages int) error {
 	o := state.Options{Dir: j.cfg.StateDir, Shards: j.cfg.Parallelism, Stages: stages, Budget: j.cfg.MemoryBudget, Logf: func(f string, a ...any) { j.cfg.Warn(fmt.Sprintf(f, a...)) }}
-	o.FS = state.DefaultFS
-	if h := j.cfg.Hooks; h != nil && h.FS != nil {
-		o.FS = h.FS
-	}
+	o.FS = j.fs()
 	var err error
 	if j.store, err = state.Open(o); err != nil {
 		return err
@@ -65,6 +82,9 @@ func (j *Job) openState(stages int) error {
 		return nil
 	}
 	if j.log, j.logged, err = state.OpenLog(o.FS, j.cfg.StateDir); err != nil {
+		return err
+	}
+	if err := j.identify(); err != nil {
 		return err
 	}
 	was, err := j.store.Meta(fingerprintKey)
@@ -121,6 +141,7 @@ func (j *Job) warner(table string) func(string) {
 }
 
 func (j *Job) openSinks(ctx context.Context) error {
+	written := map[string]int{}
 	for _, s := range j.cfg.Plan.Sinks {
 		spec := s.Spec
 		spec.Writers, spec.TimeZone = s.Width, j.cfg.TimeZone
@@ -128,6 +149,10 @@ func (j *Job) openSinks(ctx context.Context) error {
 			spec.Writers = j.cfg.Parallelism
 		}
 		name := s.Table
+		spec.Name = name
+		if written[name]++; written[name] > 1 {
+			spec.Name = fmt.Sprintf("%s-%d", name, written[name])
+		}
 		var sink spi.Sink
 		var err error
 		if s.Connector == nil {
@@ -141,7 +166,7 @@ func (j *Job) openSinks(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("table %s: %w", name, err)
 		}
-		j.sinks[s] = &openSink{name: name, sink: sink}
+		j.sinks[s] = &openSink{name: spec.Name, sink: sink}
 	}
 	return nil
 }
@@ -234,7 +259,12 @@ func (j *Job) startReplay() {
 func (j *Job) close() error {
 	var errs []error
 	for _, t := range j.tasks {
-		errs = append(errs, t.writer.Close())
+		if t.writer != nil {
+			errs = append(errs, t.writer.Close())
+		}
+	}
+	for _, o := range j.outboxes {
+		errs = append(errs, o.close())
 	}
 	for _, s := range j.sources {
 		errs = append(errs, s.source.Close())

@@ -21,7 +21,8 @@ type sinkTask struct {
 	job    *Job
 	name   string
 	cons   *op.Consolidate
-	writer spi.Writer
+	writer spi.Writer // nil for a transactional sink, which has box
+	box    *boxWriter
 	// notNull are the columns that the table declares NOT NULL although the query may give NULL.
 	notNull []int
 	columns []planner.Column
@@ -34,18 +35,24 @@ func (j *Job) newSinkTask(s *planner.Sink, index int) *sinkTask {
 		pair = keyenc.Columns(s.Input.Out().Types(), s.PairKey)
 	}
 	open := j.sinks[s]
-	return &sinkTask{
-		job: j, name: open.name, cons: op.NewConsolidate(pair, s.Spec.Mode == spi.Upsert), writer: open.sink.Writer(index),
-		notNull: s.NotNull, columns: s.Out().Columns,
+	t := &sinkTask{
+		job: j, name: open.name, cons: op.NewConsolidate(pair, s.Spec.Mode == spi.Upsert), notNull: s.NotNull, columns: s.Out().Columns,
 	}
+	if open.box != nil {
+		t.box = open.box.writer(index)
+	} else {
+		t.writer = open.sink.Writer(index)
+	}
+	return t
 }
 
 // Push implements op.Output.
 func (t *sinkTask) Push(b *changelog.Batch) error { return t.cons.Push(b) }
 
-// barrier writes the epoch, and has its acknowledgement reported to the controller.
+// barrier writes the epoch, and has its acknowledgement reported to the controller. Nobody sees what is in an
+// outbox, so that it waits for nothing: after a crash it is written anew.
 func (t *sinkTask) barrier(ctx context.Context, b *barrier) error {
-	if b.logged != nil {
+	if b.logged != nil && t.box == nil {
 		select {
 		case <-b.logged:
 		case <-ctx.Done():
@@ -54,6 +61,15 @@ func (t *sinkTask) barrier(ctx context.Context, b *barrier) error {
 	}
 	if err := t.cons.Finish(writeTo{ctx, t}); err != nil {
 		return fmt.Errorf("%s: %w", t.name, err)
+	}
+	if t.box != nil {
+		if b.checkpoint {
+			if err := t.box.checkpoint(); err != nil {
+				return fmt.Errorf("%s: %w", t.name, err)
+			}
+		}
+		t.job.control.acked(b.epoch, nil)
+		return nil
 	}
 	t.writer.Barrier(ctx, b.epoch, func(err error) {
 		if err != nil {
@@ -76,6 +92,9 @@ func (w writeTo) Push(b *changelog.Batch) error {
 		return err
 	}
 	w.t.rows.Add(int64(b.Len()))
+	if w.t.box != nil {
+		return w.t.box.write(b)
+	}
 	return w.t.writer.Write(w.ctx, b)
 }
 

@@ -105,6 +105,8 @@ type SinkTraits struct {
 	// Route are columns, as indexes into Table.Columns, that the sink keys its output by although they are no
 	// primary key: changes that agree in them go through one writer, so that they keep their order. Nil for none.
 	Route []int
+	// Transactional says that OpenSink gives a TransactionalSink, which needs a state directory.
+	Transactional bool
 }
 
 // Scan asks for a source of a table.
@@ -203,6 +205,8 @@ type DeadLetterReader interface {
 // SinkSpec asks for a sink of a table.
 type SinkSpec struct {
 	Table *Table
+	// Name tells the sinks of a job apart: the table's name, with a number when the job writes it more than once.
+	Name string
 	// Columns are the columns written, as indexes into Table.Columns: the schema of the rows handed over.
 	// All physical and persisted metadata columns, in declared order.
 	Columns []int

@@ -32,6 +32,7 @@ const (
 	lockFile   = "LOCK"
 	dbDir      = "db"
 	ingestDir  = "ingest"
+	outboxDir  = "outbox"
 	logFile    = "epochs.log"
 
 	newFile       = "NEW"

@@ -27,6 +27,7 @@ type Hub struct {
 	mu      sync.Mutex
 	tables  map[string][][]Event // by partition
 	sinks   map[string]*Sink
+	ledgers map[string]*Ledger
 	readers []*reader // of all open sources
 	seed    uint64
 	steps   steps
@@ -34,7 +35,7 @@ type Hub struct {
 
 // NewHub returns an empty hub; seed decides the order in which partitions are read.
 func NewHub(seed uint64) *Hub {
-	return &Hub{tables: map[string][][]Event{}, sinks: map[string]*Sink{}, seed: seed}
+	return &Hub{tables: map[string][][]Event{}, sinks: map[string]*Sink{}, ledgers: map[string]*Ledger{}, seed: seed}
 }
 
 // SetTable sets the events of a table, by partition, before any job reads it.
@@ -100,6 +101,7 @@ func (h *Hub) Options() []spi.Option {
 		{Name: "bounded", Kind: spi.BoolOption, Default: "true", Help: "whether the table ends with its last event"},
 		{Name: "native", Kind: spi.EnumOption, Values: []string{"retract", "append", "upsert"}, Default: "retract", Help: "what the events mean"},
 		{Name: "accepts", Kind: spi.EnumOption, Values: []string{"retract", "append", "upsert"}, Default: "retract", Help: "what the sink takes"},
+		{Name: "transactional", Kind: spi.BoolOption, Default: "false", Help: "whether the sink is a Ledger"},
 	}
 }
 
@@ -125,7 +127,8 @@ func (h *Hub) CheckSource(t *spi.Table) (spi.SourceTraits, error) {
 
 // CheckSink implements spi.Connector.
 func (h *Hub) CheckSink(t *spi.Table) (spi.SinkTraits, error) {
-	return spi.SinkTraits{Accepts: mode(t.Options.Get("accepts", "retract"))}, nil
+	transactional, err := t.Options.Bool("transactional", false)
+	return spi.SinkTraits{Accepts: mode(t.Options.Get("accepts", "retract")), Transactional: transactional}, err
 }
 
 // OpenSource implements spi.Connector.
@@ -376,7 +379,11 @@ type Sink struct {
 
 // OpenSink implements spi.Connector.
 func (h *Hub) OpenSink(_ context.Context, s spi.SinkSpec) (spi.Sink, error) {
-	k := h.Sink(s.Table.Options.Get("name", ""))
+	name := s.Table.Options.Get("name", "")
+	if transactional, err := s.Table.Options.Bool("transactional", false); err != nil || transactional {
+		return &ledgerSink{l: h.Ledger(name)}, err
+	}
+	k := h.Sink(name)
 	k.Open(s.Writers)
 	return k, nil
 }
