@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"fmt"
 	"sort"
 	"strings"
 	"testing"
@@ -64,7 +65,12 @@ func sum(cs []memconn.Change, ts []types.Type) string {
 			delete(have, text)
 		}
 	}
-	return multiset(have)
+	var out []string
+	for text, n := range have {
+		out = append(out, fmt.Sprintf("%s×%d", text, n))
+	}
+	sort.Strings(out)
+	return strings.Join(out, ", ")
 }
 
 // lines are changes as text, sorted.
