@@ -78,7 +78,9 @@ func (t *shardTask) process(m message) error {
 	}
 	m.edge.done(m.batch)
 	if s := t.inst.shard; s != nil {
-		t.settle()
+		if err := t.settle(); err != nil {
+			return err
+		}
 		if err := s.Maintain(); err != nil {
 			return err
 		}
@@ -90,10 +92,11 @@ func (t *shardTask) process(m message) error {
 }
 
 // settle tells the shard of a checkpoint that has become durable.
-func (t *shardTask) settle() {
+func (t *shardTask) settle() error {
 	if f := t.durable.Swap(nil); f != nil {
-		t.inst.shard.Durable(f)
+		return t.inst.shard.Durable(f)
 	}
+	return nil
 }
 
 func (t *shardTask) atBarrier(ctx context.Context, b *barrier) error {
@@ -117,7 +120,9 @@ func (t *shardTask) atBarrier(ctx context.Context, b *barrier) error {
 	}
 	var frozen *state.Frozen
 	if s := t.inst.shard; s != nil {
-		t.settle()
+		if err := t.settle(); err != nil {
+			return err
+		}
 		if b.checkpoint {
 			frozen = s.Freeze()
 		}

@@ -285,7 +285,9 @@ func (j *randomJoin) checkpoint(rng *rand.Rand, residual bool) {
 	if err := j.store.Commit([]*state.Frozen{f}, []byte("cut")); err != nil {
 		j.t.Fatal(err)
 	}
-	j.shard.Durable(f)
+	if err := j.shard.Durable(f); err != nil {
+		j.t.Fatal(err)
+	}
 	if rng.IntN(4) == 0 {
 		j.evicted.Add(j.store.Stats().Evicted)
 		if err := j.store.Close(); err != nil {

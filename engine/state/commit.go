@@ -1,9 +1,12 @@
 package state
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -26,16 +29,20 @@ func (s *Store) Commit(fs []*Frozen, cut []byte) error {
 	// By stage, as the high byte of their table ids sorts.
 	fs = slices.DeleteFunc(slices.Clone(fs), func(f *Frozen) bool { return f == nil })
 	slices.SortStableFunc(fs, func(a, b *Frozen) int { return cmp.Compare(a.shard.stage, b.shard.stage) })
-	rows := 0
+	rows, runs := 0, false
 	for _, f := range fs {
 		if f.err != nil {
 			return s.fault(f.err)
 		}
 		rows += f.rows
+		for _, r := range f.runs {
+			rows += r.rows
+			runs = true
+		}
 	}
 	if s.db != nil {
 		write := s.commitBatch
-		if rows >= ingestRows {
+		if rows >= ingestRows || runs {
 			write = s.commitTable
 		}
 		if err := write(fs, cut); err != nil {
@@ -62,14 +69,14 @@ const ingestRows = 10_000
 // inOrder calls f for all records in the order of their keys. The shards of a stage own disjoint key groups,
 // the group is the first byte and the stage the second, so that no merge is needed when fs is in the order
 // of stages.
-func (s *Store) inOrder(fs []*Frozen, f func(key, value []byte, deleted bool) error) error {
+func (s *Store) inOrder(fs []*Frozen, o *sorter, f func(key, value []byte, deleted bool) error) error {
 	for g := range keyenc.KeyGroups {
 		for _, z := range fs {
 			if len(z.groups[g]) == 0 {
 				continue
 			}
 			items := z.groups[g]
-			s.sorter.sort(z, items)
+			o.sort(z, items)
 			for i := range items {
 				if err := f(z.record(&items[i])); err != nil {
 					return err
@@ -80,10 +87,101 @@ func (s *Store) inOrder(fs []*Frozen, f func(key, value []byte, deleted bool) er
 	return nil
 }
 
+// merged is inOrder with the runs: of a key in both the record counts.
+func (s *Store) merged(fs []*Frozen, f func(key, value []byte, deleted bool) error) error {
+	var runs []run
+	for _, z := range fs {
+		runs = append(runs, z.runs...)
+	}
+	if len(runs) == 0 {
+		return s.inOrder(fs, &s.sorter, f)
+	}
+	it, err := s.openRuns(runs)
+	if err != nil {
+		return err
+	}
+	more := it.First()
+	// give calls f for the run's entries before key, for all when it is nil, and leaves out one of key itself.
+	give := func(key []byte) error {
+		for ; more; more = it.Next() {
+			if key != nil {
+				if c := bytes.Compare(it.Key(), key); c > 0 {
+					return nil
+				} else if c == 0 {
+					continue
+				}
+			}
+			v, err := it.ValueAndErr()
+			if err == nil {
+				err = f(it.Key(), v, len(v) == 0)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return it.Error()
+	}
+	err = s.inOrder(fs, &s.sorter, func(key, value []byte, deleted bool) error {
+		if err := give(key); err != nil {
+			return err
+		}
+		return f(key, value, deleted)
+	})
+	if err == nil {
+		err = give(nil)
+	}
+	return errorsFirst(err, it.Close())
+}
+
+// own is the store's own records of a commit, in order: the cut, and how many rows each table has.
+func (s *Store) own(fs []*Frozen, cut []byte, set func(key, value []byte) error) error {
+	if err := set(cutKey, cut); err != nil {
+		return err
+	}
+	rows := map[uint16]int64{}
+	for _, f := range fs {
+		for _, c := range f.counts {
+			if _, ok := rows[c.table]; !ok {
+				rows[c.table] = s.restored[c.table]
+			}
+			rows[c.table] += c.rows
+		}
+	}
+	for _, table := range slices.Sorted(maps.Keys(rows)) {
+		if err := set(rowCountKey(table), binary.AppendVarint(nil, rows[table])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readCounts reads how many rows each table had at the last commit.
+func (s *Store) readCounts() error {
+	s.restored = map[uint16]int64{}
+	prefix := rowCountKey(0)[:2]
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: []byte{metaSpace, 'n' + 1}})
+	if err != nil {
+		return err
+	}
+	for ok := it.First(); ok; ok = it.Next() {
+		v, err := it.ValueAndErr()
+		if err != nil {
+			return errorsFirst(err, it.Close())
+		}
+		n, size := binary.Varint(v)
+		if k := it.Key(); len(k) != len(prefix)+2 || size != len(v) {
+			err := fmt.Errorf("the number of a table's rows is damaged: %x is %x", k, v)
+			return errorsFirst(err, it.Close())
+		}
+		s.restored[binary.BigEndian.Uint16(it.Key()[len(prefix):])] = n
+	}
+	return errorsFirst(it.Error(), it.Close())
+}
+
 func (s *Store) commitBatch(fs []*Frozen, cut []byte) error {
 	b := s.db.NewBatch()
 	defer b.Close()
-	err := s.inOrder(fs, func(key, value []byte, deleted bool) error {
+	err := s.inOrder(fs, &s.sorter, func(key, value []byte, deleted bool) error {
 		if deleted {
 			return b.Delete(key, nil)
 		}
@@ -92,7 +190,8 @@ func (s *Store) commitBatch(fs []*Frozen, cut []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := b.Set(cutKey, cut, nil); err != nil {
+	err = s.own(fs, cut, func(key, value []byte) error { return b.Set(key, value, nil) })
+	if err != nil {
 		return err
 	}
 	return b.Commit(pebble.Sync)
@@ -106,14 +205,14 @@ func (s *Store) commitTable(fs []*Frozen, cut []byte) error {
 		return err
 	}
 	w := sstable.NewWriter(objstorageprovider.NewFileWritable(file), tableWriterOptions(s.pebbleOpts))
-	err = s.inOrder(fs, func(key, value []byte, deleted bool) error {
+	err = s.merged(fs, func(key, value []byte, deleted bool) error {
 		if deleted {
 			return w.Delete(key)
 		}
 		return w.Set(key, value)
 	})
 	if err == nil {
-		err = w.Set(cutKey, cut)
+		err = s.own(fs, cut, w.Set)
 	}
 	if cerr := w.Close(); err == nil { // syncs
 		err = cerr

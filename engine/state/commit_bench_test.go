@@ -66,7 +66,9 @@ func freezeCommit(b *testing.B, size int) {
 			b.Fatal(err)
 		}
 		committed := time.Now()
-		j.sh.Durable(f)
+		if err := j.sh.Durable(f); err != nil {
+			b.Fatal(err)
+		}
 		freeze += frozen.Sub(start)
 		commit += committed.Sub(frozen)
 		longest = max(longest, committed.Sub(frozen))

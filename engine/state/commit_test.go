@@ -93,6 +93,8 @@ func TestGoldenState(t *testing.T) {
 520005` + long1 + ` = 800176
 ff63 = 74686520637574
 ff6d6e616d65 = 6d657461
+ff6e0005 = 06
+ff6e0102 = 06
 `
 	if got.String() != want {
 		t.Fatalf("the format of the state changed:\n%s", got.String())
@@ -136,7 +138,7 @@ func TestCompactions(t *testing.T) {
 			f := s.Shard(0, 0).Freeze()
 			err := s.Commit([]*Frozen{f}, nil)
 			if err == nil {
-				s.Shard(0, 0).Durable(f)
+				must(t, s.Shard(0, 0).Durable(f))
 			}
 			return err
 		}
@@ -198,8 +200,8 @@ func TestBudget(t *testing.T) {
 	checkpoint := func() {
 		fs := []*Frozen{s.Shard(1, 0).Freeze(), s.Shard(1, 1).Freeze()}
 		must(t, s.Commit(fs, nil))
-		s.Shard(1, 0).Durable(fs[0])
-		s.Shard(1, 1).Durable(fs[1])
+		must(t, s.Shard(1, 0).Durable(fs[0]))
+		must(t, s.Shard(1, 1).Durable(fs[1]))
 		checkpoints++
 	}
 	for at := 0; at < rows; at += batch {

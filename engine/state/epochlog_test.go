@@ -44,7 +44,7 @@ func logFS(t *testing.T) *vfs.MemFS {
 	return fs
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -11,10 +11,14 @@ type clock struct {
 	at int // in the directory
 }
 
-// Maintain evicts down to the budget. Call it between batches: groups leave memory only here, and borrowed
+// Maintain evicts down to the budget, and when too much of what is in memory is not durable, writes some of it
+// to a run first. Call it between batches: groups leave memory only here, and borrowed
 // slices and Refs of this shard end. It returns the fault that has befallen the store, if any.
 func (sh *Shard) Maintain() error {
 	if sh.share > 0 && sh.store.db != nil {
+		if err := sh.spill(); err != nil {
+			return sh.store.fail(err)
+		}
 		sh.evict()
 	}
 	sh.publish()
@@ -26,8 +30,8 @@ func (sh *Shard) Maintain() error {
 // counted, with some room, beside the slots in use: where sizes shift, half-empty slabs of the old sizes
 // remain until eviction empties them. Nor may a shard outgrow its 32-bit references.
 func (sh *Shard) over() bool {
-	s, frozen := sh.store, sh.frozenBytes()
-	memory, held := sh.arena.live+frozen, sh.arena.held+frozen
+	s, copies := sh.store, sh.copies()
+	memory, held := sh.arena.live+copies, sh.arena.held+copies
 	return memory > sh.share && s.memory.Load()-sh.told.memory+memory > s.hotBudget ||
 		held > loose(sh.share) && s.held.Load()-sh.told.held+held > loose(s.hotBudget) ||
 		held > maxArena/16*15
@@ -121,5 +125,6 @@ func (t *Table) evictGroup(head Ref) {
 		t.free(r)
 		r = next
 	}
+	t.away += int64(live - t.live)
 	t.sh.shown.evicted.Add(int64(live - t.live))
 }

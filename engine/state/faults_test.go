@@ -36,7 +36,9 @@ func faultRun(fs FS) (committed int, err error) {
 		}
 		committed = n
 		for i, f := range fs {
-			s.Shard(0, i).Durable(f)
+			if err := s.Shard(0, i).Durable(f); err != nil {
+				return committed, err
+			}
 		}
 		if err := s.SetMeta("job", fmt.Append(nil, n)); err != nil {
 			return committed, err

@@ -10,7 +10,7 @@ import (
 //	FORMAT      the line "sluice state 1"
 //	LOCK        locked while a process uses the directory
 //	db/         a Pebble store with the bytewise comparer
-//	ingest/     sorted tables on their way into it; leftovers are removed at Open
+//	ingest/     sorted tables on their way into it, and runs (run.go); leftovers are removed at Open
 //	epochs.log  the epoch log, see epochlog.go
 //	RUNNING     there while a process uses the directory, and after a crash, see running.go
 //	NEW         there while the Pebble store is being made
@@ -23,6 +23,7 @@ import (
 //	key group | table (2) | key | value → uvarint(len(key)<<1|1) | varint(weight)     of a bag
 //	FF 'c'                             →  the cut of the last commit
 //	FF 'm' name                        →  metadata
+//	FF 'n' table (2)                   →  varint(number of the table's rows)
 //
 // The length in the value lets a scan tell the key from what follows it without knowing the columns.
 const formatVersion = 1
@@ -47,6 +48,11 @@ const (
 )
 
 var cutKey = []byte{metaSpace, 'c'}
+
+// rowCountKey is where the number of a table's rows stands.
+func rowCountKey(table uint16) []byte {
+	return binary.BigEndian.AppendUint16([]byte{metaSpace, 'n'}, table)
+}
 
 func metaKey(name string) []byte { return append([]byte{metaSpace, 'm'}, name...) }
 

@@ -17,7 +17,16 @@ type Frozen struct {
 	off    int
 	bytes  int64
 	rows   int
+	runs   []run       // what left memory since the Freeze before, oldest first
+	counts []tableRows // of all tables at the barrier
 	err    error
+}
+
+// tableRows is how many live rows a table has, as the shard knows: those on disk that were never in memory since
+// Open are not among them.
+type tableRows struct {
+	table uint16
+	rows  int64
 }
 
 // frozenItem stands for a record while sorting: the first 24 bytes behind the group and table as integers,
@@ -55,8 +64,10 @@ func (sh *Shard) Freeze() *Frozen {
 	sh.spare = nil
 	for _, t := range sh.order {
 		t.freeze(f)
+		f.counts = append(f.counts, tableRows{t.id, t.Rows()})
 	}
-	sh.dirtyBytes = 0
+	f.runs, sh.runs = sh.runs, nil
+	sh.dirtyBytes, sh.nextSpill = 0, 0
 	sh.frozen = f
 	sh.publish()
 	return f
@@ -208,13 +219,31 @@ func (f *Frozen) reset() {
 	}
 	f.blocks = f.blocks[:min(len(f.blocks), 2*f.used+1)]
 	f.used, f.off, f.bytes, f.rows, f.err = 0, 0, 0, 0, nil
+	f.runs, f.counts = nil, f.counts[:0]
+}
+
+// dropBlocks gives the memory back.
+func (f *Frozen) dropBlocks() {
+	for i := range f.blocks {
+		f.dropBlock(i)
+	}
+	f.blocks = nil
+}
+
+// capacity is the memory that f takes, in use or kept for the next.
+func (f *Frozen) capacity() int64 {
+	var n int64
+	for _, b := range f.blocks {
+		n += int64(len(b))
+	}
+	return n
 }
 
 // Durable tells the shard, on its own goroutine, that Commit of f has returned without error: its
 // tombstones go, its entries may be evicted. A nil f is ignored.
-func (sh *Shard) Durable(f *Frozen) {
+func (sh *Shard) Durable(f *Frozen) error {
 	if f == nil {
-		return
+		return nil
 	}
 	if f != sh.frozen {
 		panic("state: Durable of a Frozen that is not in flight")
@@ -222,10 +251,15 @@ func (sh *Shard) Durable(f *Frozen) {
 	for _, t := range sh.order {
 		t.durable()
 	}
+	err := sh.dropRuns(f.runs)
 	f.reset()
 	sh.frozen, sh.spare = nil, f
 	sh.stuck = false
 	sh.publish()
+	if err != nil {
+		return sh.store.fail(err)
+	}
+	return nil
 }
 
 func (t *Table) durable() {
@@ -246,11 +280,13 @@ func (t *Table) durable() {
 			if e.flags&flagDirty == 0 {
 				t.free(r)
 			}
+		case e.flags&flagDirty != 0 && len(t.sh.runs) > 0:
+			// It was given again, and may stand in one of the runs: removing it still takes a tombstone.
 		case e.weight == 0:
 			// Still a tombstone, or again one: its Pebble key is gone either way.
 			t.unlink(r, e)
 			t.retire(r, e)
-		default:
+		case e.flags&flagDirty != 0:
 			e.flags &^= flagDurable // given again since, and not written yet
 		}
 	}

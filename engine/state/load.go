@@ -98,6 +98,10 @@ func (t *Table) read(k *KeyBatch, missing []int32) error {
 		}
 		return bytes.Compare(k.Key(int(x)), k.Key(int(y)))
 	})
+	runs, err := t.sh.runIter()
+	if err != nil {
+		return s.fail(err)
+	}
 	it, err := s.db.NewIter(&pebble.IterOptions{UpperBound: []byte{metaSpace}})
 	if err != nil {
 		return s.fail(err)
@@ -109,7 +113,7 @@ func (t *Table) read(k *KeyBatch, missing []int32) error {
 			continue
 		}
 		last = key
-		if err = t.readGroup(it, k.hashes[i], key); err != nil {
+		if err = t.readGroup(it, runs, k.hashes[i], key); err != nil {
 			break
 		}
 	}
@@ -120,25 +124,59 @@ func (t *Table) read(k *KeyBatch, missing []int32) error {
 	return nil
 }
 
-func (t *Table) readGroup(it *pebble.Iterator, h uint64, key []byte) error {
+// readGroup loads a group from Pebble and the runs (nil when there are none): of equal keys the run's counts, and
+// an empty value there says that the entry is deleted.
+func (t *Table) readGroup(it, runs *pebble.Iterator, h uint64, key []byte) error {
 	prefix := appendStateKey(t.sh.load.prefix[:0], keyenc.Group(h), t.id, key, nil)
 	t.sh.load.prefix = prefix
 	g := groupBuilder{t: t, h: h}
-	for ok := it.SeekGE(prefix); ok && bytes.HasPrefix(it.Key(), prefix); ok = it.Next() {
-		v, err := it.ValueAndErr()
-		if err != nil {
+	older := it.SeekGE(prefix) && bytes.HasPrefix(it.Key(), prefix)
+	newer := runs != nil && runs.SeekGE(prefix) && bytes.HasPrefix(runs.Key(), prefix)
+	for older || newer {
+		from := it
+		if newer {
+			c := -1
+			if older {
+				c = bytes.Compare(runs.Key(), it.Key())
+			}
+			if c == 0 {
+				older = it.Next() && bytes.HasPrefix(it.Key(), prefix)
+			}
+			if c <= 0 {
+				from = runs
+			}
+		}
+		if err := g.read(from, len(key)); err != nil {
 			return err
 		}
-		e, err := decodeStored(it.Key(), v)
-		if err != nil {
-			return err
-		}
-		t.mustBeKind(e.bag)
-		if len(e.key) == len(key) {
-			g.add(&e)
+		more := from.Next() && bytes.HasPrefix(from.Key(), prefix)
+		if from == it {
+			older = more
+		} else {
+			newer = more
 		}
 	}
+	if runs != nil && runs.Error() != nil {
+		return runs.Error()
+	}
 	return it.Error() // the next seek would forget it
+}
+
+// read adds the entry at it, unless it is one of a longer key or a deletion.
+func (g *groupBuilder) read(it *pebble.Iterator, keyLen int) error {
+	v, err := it.ValueAndErr()
+	if err != nil || len(v) == 0 {
+		return err
+	}
+	e, err := decodeStored(it.Key(), v)
+	if err != nil {
+		return err
+	}
+	g.t.mustBeKind(e.bag)
+	if len(e.key) == keyLen {
+		g.add(&e)
+	}
+	return nil
 }
 
 func errorsFirst(a, b error) error {
@@ -160,6 +198,7 @@ func (g *groupBuilder) add(s *stored) {
 	t := g.t
 	r := t.newEntry(s.key, s.sub, s.value, 0, flagDurable|flagUsed)
 	t.setWeight(t.sh.arena.at(r), s.weight)
+	t.away--
 	t.insert(g.h, g.head, r, g.n, 0)
 	g.n++
 	if g.head == 0 {

@@ -92,6 +92,7 @@ type world struct {
 	shards int
 	keys   int
 	long   bool
+	slow   bool // epochs are long: many batches to a checkpoint
 
 	s         *Store
 	model     [3]modelTable // 0 not bag, 1 bag, 2 not bag with empty subs
@@ -101,6 +102,7 @@ type world struct {
 	pendModel [3]modelTable
 	pendCut   []byte
 	epoch     int
+	runs      int // the most that a shard has written between two starts
 }
 
 var kinds = [3]bool{false, true, false}
@@ -354,7 +356,7 @@ func (w *world) finish() {
 		w.t.Fatal(err)
 	}
 	w.committed, w.cut = w.pendModel, w.pendCut
-	w.each(func(i int, sh *Shard) { sh.Durable(w.pending[i]) })
+	w.each(func(i int, sh *Shard) { must(w.t, sh.Durable(w.pending[i])) })
 	w.pending, w.pendModel = nil, [3]modelTable{}
 }
 
@@ -370,11 +372,16 @@ func (w *world) verify() {
 		}
 		want, neg := w.model[no].count()
 		got, gotNeg := 0, 0
+		rows := w.s.restored[TableID(uint8(stageOf(no)), uint8(no))]
 		for i := range w.shards {
 			t := tableOf(w.s.Shard(stageOf(no), i), no)
 			got += t.Len()
+			rows += t.Rows()
 			gotNeg += t.Negatives()
 			t.audit(w.t)
+		}
+		if rows != int64(want) {
+			w.t.Fatalf("table %d has %d rows, on disk too; want %d", no, rows, want)
 		}
 		if got > want || w.budget == 0 && got != want || gotNeg != neg {
 			w.t.Fatalf("table %d has %d rows in memory, %d negative; want %d, %d", no, got, gotNeg, want, neg)
@@ -387,6 +394,7 @@ func (w *world) maintain() {
 		if err := sh.Maintain(); err != nil {
 			w.t.Fatal(err)
 		}
+		w.runs = max(w.runs, sh.runSeq)
 	})
 }
 
@@ -402,7 +410,9 @@ func (w *world) run(steps int) {
 		case x < 80:
 			w.maintain()
 		case x < 88:
-			w.freeze()
+			if !w.slow || w.rng.IntN(60) == 0 {
+				w.freeze()
+			}
 		case x < 95:
 			if w.pending != nil {
 				w.finish()
@@ -568,25 +578,35 @@ func TestModel(t *testing.T) {
 		disk   bool
 		budget int64
 		long   bool
+		slow   bool
 	}{
-		{"memory", false, 0, true},
-		{"unlimited", true, 0, false},
-		{"unlimited long", true, 0, true},
-		{"tiny", true, 1 << 16, false},
-		{"small long", true, 4 << 20, true},
+		{"memory", false, 0, true, false},
+		{"unlimited", true, 0, false, false},
+		{"unlimited long", true, 0, true, false},
+		{"tiny", true, 1 << 16, false, false},
+		{"small long", true, 4 << 20, true, false},
+		{"tiny, long epochs", true, 1 << 16, false, true},
+		{"small long, long epochs", true, 1 << 20, true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			seeds, steps := uint64(6), 300
+			seeds, steps, runs := uint64(6), 300, 0
+			if c.slow {
+				steps *= 2
+			}
 			if underRace {
 				seeds, steps = 2, 120
 			}
 			for seed := range seeds {
-				w := &world{t: t, rng: rand.New(rand.NewPCG(seed, 1)), budget: c.budget, shards: 1 + int(seed)%3, keys: 120, long: c.long}
+				w := &world{t: t, rng: rand.New(rand.NewPCG(seed, 1)), budget: c.budget, shards: 1 + int(seed)%3, keys: 120, long: c.long, slow: c.slow}
 				if c.disk {
 					w.fs = vfs.NewCrashableMem()
 				}
 				w.run(steps)
+				runs = max(runs, w.runs)
+			}
+			if c.slow && c.budget == 1<<16 && runs <= maxRuns && !underRace {
+				t.Errorf("at most %d runs in a shard's life: none were merged", runs)
 			}
 		})
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/cockroachdb/pebble/v2"
+
 	"github.com/sluicesql/sluice/engine/keyenc"
 )
 
@@ -20,21 +22,26 @@ type Shard struct {
 	dirtyBytes int64
 	frozen     *Frozen // the one in flight
 	spare      *Frozen // the one before, for its memory
-	hand       int     // the table at which eviction goes on
-	stuck      bool    // nothing could be evicted; holds until something becomes durable
-	cold       bool    // Pebble may hold entries from before Open, of key groups coldFrom and above
+	runs       []run   // what left memory since the last Freeze, oldest first, see run.go
+	runsIter   *pebble.Iterator
+	runSeq     int   // number of the next run
+	nextSpill  int64 // dirtyBytes from which the next run is written
+	hand       int   // the table at which eviction goes on
+	stuck      bool  // nothing could be evicted; holds until something becomes durable
+	cold       bool  // Pebble may hold entries from before Open, of key groups coldFrom and above
 	coldFrom   int
 
-	load loader
-	refs []Ref // scratch of Load
-	sink uint64
+	sorter sorter // of spill
+	load   loader
+	refs   []Ref // scratch of Load
+	sink   uint64
 
 	shown shown
 	told  used // what of this shard is in the store's sums
 }
 
 // used is what counts against the budget.
-type used struct{ memory, held, waiting int64 }
+type used struct{ memory, held, waiting, dirty int64 }
 
 // shown is what Stats shows of a shard; the shard's goroutine publishes it.
 type shown struct {
@@ -115,33 +122,43 @@ func (sh *Shard) frozenBytes() int64 {
 	return sh.frozen.bytes
 }
 
+// copies is the memory of the checkpoint in flight, or kept for the next.
+func (sh *Shard) copies() int64 {
+	var n int64
+	for _, f := range []*Frozen{sh.frozen, sh.spare} {
+		if f != nil {
+			n += f.capacity()
+		}
+	}
+	return n
+}
+
 // publish makes the shard's numbers known to Stats and to the other shards.
 func (sh *Shard) publish() {
-	rows := 0
+	var rows int64
 	for _, t := range sh.order {
-		rows += t.live
+		rows += t.Rows()
 	}
-	s, frozen := sh.store, sh.frozenBytes()
-	sh.shown.rows.Store(int64(rows))
+	s, frozen, copies := sh.store, sh.frozenBytes(), sh.copies()
+	sh.shown.rows.Store(rows)
 	sh.shown.dirty.Store(sh.dirtyBytes)
 	sh.shown.frozen.Store(frozen)
 	sh.shown.live.Store(sh.arena.live)
 	sh.shown.held.Store(sh.arena.held)
-	now := used{memory: sh.arena.live + frozen, held: sh.arena.held + frozen, waiting: sh.dirtyBytes + frozen}
+	now := used{memory: sh.arena.live + copies, held: sh.arena.held + copies, waiting: sh.dirtyBytes + frozen, dirty: sh.dirtyBytes}
 	s.memory.Add(now.memory - sh.told.memory)
 	s.held.Add(now.held - sh.told.held)
 	s.waiting.Add(now.waiting - sh.told.waiting)
+	s.dirty.Add(now.dirty - sh.told.dirty)
 	sh.told = now
 }
 
 // close gives the memory back.
 func (sh *Shard) close() error {
-	err := sh.arena.close()
+	err := errorsFirst(sh.closeRuns(), sh.arena.close())
 	for _, f := range []*Frozen{sh.frozen, sh.spare} {
 		if f != nil {
-			for i := range f.blocks {
-				f.dropBlock(i)
-			}
+			f.dropBlocks()
 		}
 	}
 	sh.frozen, sh.spare, sh.tables, sh.order = nil, nil, nil, nil

@@ -60,13 +60,16 @@ type Store struct {
 
 	hotBudget             int64        // for all shards together
 	memory, held, waiting atomic.Int64 // sums of the shards' used
+	dirty                 atomic.Int64
+
+	restored map[uint16]int64 // rows that were on disk at Open, by table; constant
 
 	mu    sync.Mutex
 	cut   []byte
 	meta  map[string][]byte // memory only
 	cause error             // the first failure; nothing works after it
 
-	commits, rowsWritten atomic.Int64
+	commits, rowsWritten, spilled atomic.Int64
 }
 
 // Open opens or creates the state directory and locks it against other processes. A directory that a
@@ -112,6 +115,9 @@ func (s *Store) Divide(shards, stages int) error {
 	}
 	if s.db == nil {
 		return nil
+	}
+	if err := s.readCounts(); err != nil {
+		return s.fault(err)
 	}
 	if err := s.warmUp(); err != nil {
 		return s.fault(err)
@@ -202,7 +208,7 @@ func (s *Store) get(key []byte) ([]byte, error) {
 
 // Stats are a store's numbers, those of memory as of the last Maintain, Freeze or Durable of each shard.
 type Stats struct {
-	Rows    int64 // live entries in memory
+	Rows    int64 // live entries, in memory and on disk
 	Live    int64 // bytes of entries and indexes in memory
 	Held    int64 // bytes of memory in use for them
 	Dirty   int64 // bytes of the entries to be written at the next checkpoint
@@ -211,12 +217,23 @@ type Stats struct {
 	Evicted int64 // entries that left memory
 	Commits int64
 	Written int64 // entries written by commits
+	Spilled int64 // entries written to runs, see run.go
 	Disk    int64 // bytes of the state directory's tables
+}
+
+// Restored is the number of live rows that were on disk at Open. Together with the tables' Rows it is the
+// number of all rows.
+func (s *Store) Restored() int64 {
+	var n int64
+	for _, r := range s.restored {
+		n += r
+	}
+	return n
 }
 
 // Stats returns the store's numbers.
 func (s *Store) Stats() Stats {
-	st := Stats{Commits: s.commits.Load(), Written: s.rowsWritten.Load()}
+	st := Stats{Commits: s.commits.Load(), Written: s.rowsWritten.Load(), Spilled: s.spilled.Load(), Rows: s.Restored()}
 	for _, sh := range s.shards {
 		st.Rows += sh.shown.rows.Load()
 		st.Live += sh.shown.live.Load()

@@ -21,7 +21,8 @@ type Table struct {
 	bigs     []*big
 	freeBigs []uint32
 
-	live      int // entries with a weight
+	live      int   // entries with a weight
+	away      int64 // rows that left memory, less those that came in from disk
 	negatives int
 	heavy     int // not bag: entries with a weight above 1
 	twins     int // not bag: entries beyond the first of their (key, sub)
@@ -290,6 +291,10 @@ func (t *Table) each(f func(Ref, *entry) bool) {
 
 // Len is the number of live entries in memory: all of the table's, when nothing was evicted.
 func (t *Table) Len() int { return t.live }
+
+// Rows is the number of the table's live rows, in memory and on disk, less those that were on disk at Open and
+// have not been in memory since; see Store.Restored.
+func (t *Table) Rows() int64 { return int64(t.live) + t.away }
 
 // Bytes is the memory of the table's entries and indexes; 0 when it holds nothing.
 func (t *Table) Bytes() int64 { return t.bytes + t.ix.bytes + t.bigBytes }
