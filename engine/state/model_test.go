@@ -410,7 +410,7 @@ func (w *world) run(steps int) {
 		case x < 80:
 			w.maintain()
 		case x < 88:
-			if !w.slow || w.rng.IntN(60) == 0 {
+			if !w.slow || w.rng.IntN(200) == 0 {
 				w.freeze()
 			}
 		case x < 95:
