@@ -11,6 +11,11 @@ import (
 
 // expr binds an expression over the columns in scope, whose numbers become the indexes of its columns.
 func (b *binder) expr(e ast.Expr, sc *scope) (expr.Expr, error) {
+	if sc.group != nil {
+		if x, done, err := b.grouped(e, sc); done {
+			return x, err
+		}
+	}
 	switch e := e.(type) {
 	case *ast.ColumnRef:
 		return b.columnRef(e, sc)
@@ -254,13 +259,8 @@ func (b *binder) cast(e *ast.Cast, sc *scope) (expr.Expr, error) {
 	return c, placeArg(err, e.Pos, []ast.Expr{e.Expr})
 }
 
-// aggregates are the names that are refused as such rather than as unknown functions.
-var aggregates = map[string]bool{
-	"COUNT": true, "SUM": true, "AVG": true, "MIN": true, "MAX": true, "STDDEV": true, "STDDEV_POP": true, "STDDEV_SAMP": true,
-	"VARIANCE": true, "VAR_POP": true, "VAR_SAMP": true, "LISTAGG": true, "STRING_AGG": true, "ARRAY_AGG": true, "COLLECT": true,
-	"FIRST_VALUE": true, "LAST_VALUE": true, "JSON_OBJECTAGG": true, "JSON_ARRAYAGG": true, "BOOL_AND": true, "BOOL_OR": true,
-	"APPROX_COUNT_DISTINCT": true, "ROW_NUMBER": true, "RANK": true, "DENSE_RANK": true, "LAG": true, "LEAD": true, "NTILE": true,
-}
+// windowFunctions are the names that need OVER.
+var windowFunctions = map[string]bool{"ROW_NUMBER": true, "RANK": true, "DENSE_RANK": true, "LAG": true, "LEAD": true, "NTILE": true, "PERCENT_RANK": true, "CUME_DIST": true}
 
 // function binds the call of a scalar function.
 func (b *binder) function(e *ast.Call, sc *scope) (expr.Expr, error) {
@@ -268,8 +268,12 @@ func (b *binder) function(e *ast.Call, sc *scope) (expr.Expr, error) {
 	switch {
 	case e.Over != nil:
 		return nil, notAvailable(e.Pos, "the window function "+name+" OVER", "")
-	case aggregates[name]:
-		return nil, notAvailable(e.Pos, "the aggregate function "+name, "")
+	case expr.LookupAggregate(name) != nil && len(e.Name.Parts) == 1:
+		return nil, hint(errAt(e.Pos, "the aggregate function %s cannot stand here", name), "aggregates stand in SELECT, HAVING, QUALIFY and ORDER BY; filter by one with HAVING")
+	case name == "COLLECT":
+		return nil, notAvailable(e.Pos, "COLLECT", "there is no MULTISET type; ARRAY_AGG gives an array")
+	case windowFunctions[name]:
+		return nil, hint(errAt(e.Pos, "%s needs OVER", name), "write %s(…) OVER (PARTITION BY … ORDER BY …)", name)
 	case e.Distinct || e.Filter != nil || len(e.OrderBy) > 0 || len(e.WithinGroup) > 0:
 		return nil, errAt(e.Pos, "%s is no aggregate function, so that it takes no DISTINCT, FILTER or ORDER BY", name)
 	case len(e.Name.Parts) > 1:

@@ -104,12 +104,6 @@ func refuseClauses(q *ast.Select) error {
 	switch {
 	case len(q.Hints) > 0:
 		return notAvailable(q.Hints[0].Pos, "the hint "+q.Hints[0].Name.Name, "")
-	case q.Distinct:
-		return notAvailable(q.Pos, "SELECT DISTINCT", "")
-	case len(q.GroupBy) > 0:
-		return notAvailable(q.GroupBy[0].Pos, "GROUP BY", "")
-	case q.Having != nil:
-		return notAvailable(q.Having.Position(), "HAVING", "")
 	case len(q.Windows) > 0:
 		return notAvailable(q.Windows[0].Name.Pos, "the WINDOW clause", "")
 	case q.Qualify != nil:
@@ -138,6 +132,17 @@ func (b *binder) selectBody(q *ast.Select) (*boundQuery, error) {
 		}
 		r = &relFilter{in: r, conds: conds}
 	}
+	var having []expr.Expr
+	if groups(q, nil) {
+		if sc, err = b.groupBy(q, sc); err != nil {
+			return nil, err
+		}
+		if q.Having != nil {
+			if having, err = b.condition(q.Having, sc, "HAVING"); err != nil {
+				return nil, err
+			}
+		}
+	}
 	var fields []field
 	var items []extendItem
 	for i := range q.Items {
@@ -164,10 +169,28 @@ func (b *binder) selectBody(q *ast.Select) (*boundQuery, error) {
 			items = append(items, *item)
 		}
 	}
+	if sc.group != nil {
+		r = sc.group.rel(b, r)
+	}
+	r = filtered(r, having)
 	if len(items) > 0 {
 		r = &relExtend{in: r, items: items}
 	}
+	if q.Distinct {
+		r = b.distinct(r, fields)
+	}
 	return &boundQuery{r, fields}, nil
+}
+
+// distinct is r with each row of the fields once.
+func (b *binder) distinct(r rel, fields []field) rel {
+	a := &relAggregate{in: r}
+	for _, f := range fields {
+		if !slices.Contains(a.keys, f.id) {
+			a.keys = append(a.keys, f.id)
+		}
+	}
+	return a
 }
 
 // output is a result column: a plain column keeps its number, anything else is computed.
@@ -194,6 +217,9 @@ func defaultName(e ast.Expr, i int) string {
 func (b *binder) star(it *ast.SelectItem, sc *scope) ([]field, []extendItem, error) {
 	if len(sc.cols) == 0 {
 		return nil, nil, errAt(it.Pos, "* needs a FROM clause")
+	}
+	if sc.group != nil {
+		return nil, nil, errAt(it.Pos, "* cannot stand beside GROUP BY or an aggregate function; name the columns")
 	}
 	q := it.Qualifier
 	if len(q) == 0 || len(q) == 1 && sc.hasTable(q[0].Name) {

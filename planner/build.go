@@ -19,6 +19,8 @@ type stream struct {
 	dist []int
 	// reader says that the node runs in the readers' tasks: no exchange has come yet.
 	reader bool
+	// branches are the inputs of a Union that nothing else reads: an exchange above it goes below instead.
+	branches []*stream
 	// projects is what the node projects, where it is a Project that nothing else reads: a further projection
 	// replaces it.
 	projects *projection
@@ -157,6 +159,12 @@ func (b *builder) collect(r rel) {
 		for _, in := range r.inputs {
 			b.collect(in.rel)
 		}
+	case *relAggregate:
+		b.collect(r.in)
+	case *relUnion:
+		for _, in := range r.inputs {
+			b.collect(in)
+		}
 	}
 }
 
@@ -193,6 +201,10 @@ func (b *builder) stream(r rel, need colSet) *stream {
 		return b.sharedStream(r)
 	case *relJoin:
 		return b.join(r, need)
+	case *relAggregate:
+		return b.aggregate(r, need)
+	case *relUnion:
+		return b.union(r, need)
 	}
 	panic("planner: unknown logical node")
 }

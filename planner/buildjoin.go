@@ -177,6 +177,15 @@ func (b *builder) normaliseIndex(s *stream, pk, route []int) *stream {
 
 // exchange divides s by the hash of key, or sends all to one shard without one.
 func (b *builder) exchange(s *stream, key []int, dropNull bool) *stream {
+	if s.branches != nil {
+		// Each input goes to where the key says, rather than all through the shards of a union.
+		return b.unite(s, func(part *stream) *stream {
+			if part.dividedBy(key) && !dropNull {
+				return part
+			}
+			return b.exchange(part, key, dropNull)
+		})
+	}
 	n := &Exchange{Input: s.node, Key: s.mustAt(key)}
 	n.Props = b.derive(s.ids, s.props().Mode, s.facts, s.props().Bounded, append([]int{}, key...))
 	for _, k := range n.Key {

@@ -93,6 +93,14 @@ func changingTable(r rel) *sourceInfo {
 		return changingTable(r.in)
 	case *relShared:
 		return changingTable(r.def.body)
+	case *relAggregate:
+		return changingTable(r.in)
+	case *relUnion:
+		for _, in := range r.inputs {
+			if t := changingTable(in); t != nil {
+				return t
+			}
+		}
 	case *relJoin:
 		for _, in := range r.inputs {
 			if t := changingTable(in.rel); t != nil {
@@ -144,9 +152,7 @@ func (b *builder) toSink(n *Sink, l *logicalSink, s *stream) *stream {
 		if there && s.dist != nil && s.distWithin(key) {
 			return s
 		}
-		out := b.exchange(s, key, false)
-		out.node.(*Exchange).Width = n.Width
-		return out
+		return b.toWriters(s, key, n.Width)
 	}
 	if there {
 		if s.props().Mode == spi.AppendOnly {
@@ -158,9 +164,7 @@ func (b *builder) toSink(n *Sink, l *logicalSink, s *stream) *stream {
 	}
 	if k := s.bestKey(); len(k) > 0 && s.props().Mode != spi.AppendOnly {
 		// Equal rows have equal keys; the key rather than the row brings an update's two rows together too.
-		out := b.exchange(s, pick(s.ids, k), false)
-		out.node.(*Exchange).Width = n.Width
-		return out
+		return b.toWriters(s, pick(s.ids, k), n.Width)
 	}
 	x := &Exchange{Input: s.node, Width: n.Width}
 	// Inserts alone need not meet anything; they stay with the shard of the reader's number.
@@ -168,6 +172,18 @@ func (b *builder) toSink(n *Sink, l *logicalSink, s *stream) *stream {
 	x.ByRow = !x.Spread
 	x.Props = b.derive(s.ids, s.props().Mode, s.facts, s.props().Bounded, nil)
 	return &stream{node: x, ids: s.ids, facts: s.facts}
+}
+
+// toWriters divides s by key among a sink's writers; width 0 is the job's parallelism.
+func (b *builder) toWriters(s *stream, key []int, width int) *stream {
+	if width == 0 {
+		return b.exchange(s, key, false)
+	}
+	plain := *s
+	plain.branches = nil
+	out := b.exchange(&plain, key, false)
+	out.node.(*Exchange).Width = width
+	return out
 }
 
 // distWithin reports whether rows of equal cols are on one shard.

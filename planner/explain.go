@@ -134,6 +134,10 @@ func describe(n Node) (string, []string) {
 		return "Exchange: " + describeExchange(n), nil
 	case *Join:
 		return describeJoin(n)
+	case *Aggregate:
+		return describeAggregate(n)
+	case *Union:
+		return fmt.Sprintf("Union of %d", len(n.Parts)), nil
 	case *Sink:
 		return describeSink(n)
 	}

@@ -170,6 +170,10 @@ func factsOf(r rel) *facts {
 		return factsOf(r.body)
 	case *relShared:
 		return r.facts()
+	case *relAggregate:
+		return r.facts(factsOf(r.in))
+	case *relUnion:
+		return newFacts()
 	case *relJoin:
 		if r.ordered {
 			return joinFacts(factsOf(r.inputs[0].rel), factsOf(r.inputs[1].rel), r.keyL, r.keyR)

@@ -31,7 +31,7 @@ func fingerprint(p *Plan) string {
 	}
 	p.walk(func(n Node) {
 		switch n.(type) {
-		case *Join, *Normalise, *Scan, *Values:
+		case *Join, *Normalise, *Aggregate, *Scan, *Values:
 			mark(n)
 		}
 	})
@@ -74,6 +74,11 @@ func describeState(w io.Writer, n Node) {
 		fmt.Fprintf(w, " %v %v %v %v", n.Key, n.Spread, n.ByRow, n.DropNull)
 	case *Normalise:
 		fmt.Fprintf(w, " %d %v %v", n.Kind, n.Key, n.Route)
+	case *Aggregate:
+		fmt.Fprintf(w, " %v %v", n.Key, n.Global)
+		for _, c := range n.Calls {
+			fmt.Fprintf(w, " %s %v %v %d %v %q", c.Fn.Name, c.Args, c.Distinct, c.Filter, c.Order, c.Separator)
+		}
 	case *Join:
 		fmt.Fprintf(w, " %d %+v %+v", n.Kind, n.L, n.R)
 		if n.Residual != nil {

@@ -19,7 +19,8 @@ type Plan struct {
 	Fingerprint string
 }
 
-// Node is an operator of the plan: *Scan, *DeadLetters, *Values, *Filter, *Project, *Normalise, *Exchange, *Join, *Sink.
+// Node is an operator of the plan: *Scan, *DeadLetters, *Values, *Filter, *Project, *Normalise, *Exchange, *Join,
+// *Aggregate, *Union, *Sink.
 type Node interface {
 	// Out are the properties of the node's output.
 	Out() *Props
@@ -159,7 +160,8 @@ type Exchange struct {
 	Input Node
 	// Key are the columns that are hashed. Without any, Spread decides.
 	Key []int
-	// Spread: with an empty Key, rows stay with the shard of the same number (false: all rows go to shard 0).
+	// Spread: with an empty Key, rows stay with the shard of the same number (false: all rows go to one shard, that of
+	// the hash of no columns).
 	Spread bool
 	// ByRow: rows are divided by the hash of all their bytes (for sinks without a key).
 	ByRow bool
@@ -210,7 +212,7 @@ type JoinSide struct {
 }
 
 // Join is a keyed join. Its output is the left columns followed by the right ones. Both inputs are divided
-// by their keys; with empty keys everything is on shard 0.
+// by their keys; with empty keys everything is on one shard.
 type Join struct {
 	Props
 	Kind        JoinKind

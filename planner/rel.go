@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"github.com/sluicesql/sluice/engine/expr"
 	"github.com/sluicesql/sluice/engine/types"
 	"github.com/sluicesql/sluice/sql/ast"
@@ -11,8 +13,8 @@ import (
 // number until the physical plan is built. So a predicate moves through a join as it is, and a plain
 // column that is merely passed on or renamed keeps its number: names are the scopes' business.
 
-// rel is a node of the logical tree: *relScan, *relValues, *relFilter, *relExtend, *relJoin, *relView or
-// *relShared.
+// rel is a node of the logical tree: *relScan, *relValues, *relFilter, *relExtend, *relJoin, *relAggregate,
+// *relUnion, *relView or *relShared.
 type rel interface {
 	// out are the columns that the node delivers.
 	out() []int
@@ -31,6 +33,12 @@ type columnTable struct{ list []columnInfo }
 func (t *columnTable) add(name, label string, typ types.Type) int {
 	t.list = append(t.list, columnInfo{name, label, typ})
 	return len(t.list) - 1
+}
+
+// copy numbers another column like id.
+func (t *columnTable) copy(id int) int {
+	c := t.list[id]
+	return t.add(c.name, c.label, c.typ)
 }
 
 func (t *columnTable) ref(id int) *expr.Column {
@@ -178,22 +186,29 @@ func changing(r rel) bool {
 				return true
 			}
 		}
+	case *relAggregate:
+		return true
+	case *relUnion:
+		return slices.ContainsFunc(r.inputs, changing)
 	}
 	return false
 }
 
-// hasJoin reports whether r holds a join, so that computing it twice would keep its state twice.
-func hasJoin(r rel) bool {
+// hasState reports whether r holds a join, an aggregate or the like, so that computing it twice would keep its
+// state twice.
+func hasState(r rel) bool {
 	switch r := r.(type) {
 	case *relFilter:
-		return hasJoin(r.in)
+		return hasState(r.in)
 	case *relExtend:
-		return hasJoin(r.in)
+		return hasState(r.in)
 	case *relView:
-		return hasJoin(r.body)
+		return hasState(r.body)
 	case *relShared:
-		return hasJoin(r.def.body)
-	case *relJoin:
+		return hasState(r.def.body)
+	case *relUnion:
+		return slices.ContainsFunc(r.inputs, hasState)
+	case *relJoin, *relAggregate:
 		return true
 	}
 	return false

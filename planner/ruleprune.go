@@ -1,6 +1,10 @@
 package planner
 
-import "github.com/sluicesql/sluice/engine/expr"
+import (
+	"slices"
+
+	"github.com/sluicesql/sluice/engine/expr"
+)
 
 // colSet is a set of column numbers.
 type colSet map[int]bool
@@ -93,6 +97,24 @@ func (p *pruner) mark(r rel, need colSet) {
 		for _, in := range r.inputs {
 			p.mark(in.rel, setOf(all.of(in.rel.out()), setOf(r.keyL, r.keyR).of(in.rel.out())))
 		}
+	case *relAggregate:
+		below := setOf(r.keys)
+		for i := range r.calls {
+			if need[r.calls[i].id] {
+				r.calls[i].reads(below)
+			}
+		}
+		p.mark(r.in, below)
+	case *relUnion:
+		for i, in := range r.inputs {
+			below := colSet{}
+			for k, id := range r.ids {
+				if need[id] {
+					below[r.cols[i][k]] = true
+				}
+			}
+			p.mark(in, below)
+		}
 	case *relShared:
 		if r.def.need == nil {
 			r.def.need = colSet{}
@@ -116,6 +138,10 @@ func (p *pruner) sweep(r rel) (rel, error) {
 		r.need = p.used.of(r.ids)
 	case *relShared:
 		r.need = p.used.of(r.ids)
+	case *relAggregate:
+		r.calls = slices.DeleteFunc(r.calls, func(c aggCall) bool { return !p.used[c.id] })
+	case *relUnion:
+		r.sweep(p.used)
 	case *relExtend:
 		kept := r.items[:0]
 		for _, it := range r.items {

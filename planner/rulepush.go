@@ -20,6 +20,10 @@ func push(r rel, conds []expr.Expr) rel {
 		return pushExtend(r, conds)
 	case *relJoin:
 		return pushJoin(r, conds)
+	case *relAggregate:
+		return pushAggregate(r, conds)
+	case *relUnion:
+		return pushUnion(r, conds)
 	}
 	return filtered(r, conds)
 }
@@ -164,4 +168,40 @@ func sortedInts[T any](m map[int]T) []int {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// pushAggregate moves conditions on the group's key below: they keep or drop whole groups.
+func pushAggregate(a *relAggregate, conds []expr.Expr) rel {
+	var below, above []expr.Expr
+	for _, c := range conds {
+		cols := expr.ColumnsOf(c)
+		if len(cols) > 0 && expr.Deterministic(c) && !slices.ContainsFunc(cols, func(id int) bool { return !slices.Contains(a.keys, id) }) {
+			below = append(below, c)
+		} else {
+			above = append(above, c)
+		}
+	}
+	a.in = push(a.in, below)
+	return filtered(a, above)
+}
+
+// pushUnion moves conditions into every input.
+func pushUnion(u *relUnion, conds []expr.Expr) rel {
+	var above []expr.Expr
+	below := make([][]expr.Expr, len(u.inputs))
+	for _, c := range conds {
+		if !expr.Deterministic(c) {
+			above = append(above, c)
+			continue
+		}
+		for i := range u.inputs {
+			below[i] = append(below[i], expr.Remap(c, func(col *expr.Column) expr.Expr {
+				return &expr.Column{Index: u.cols[i][slices.Index(u.ids, col.Index)], Name: col.Name, T: col.T}
+			}))
+		}
+	}
+	for i := range u.inputs {
+		u.inputs[i] = push(u.inputs[i], below[i])
+	}
+	return filtered(u, above)
 }

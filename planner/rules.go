@@ -1,6 +1,10 @@
 package planner
 
-import "github.com/sluicesql/sluice/engine/expr"
+import (
+	"slices"
+
+	"github.com/sluicesql/sluice/engine/expr"
+)
 
 // rule rewrites the logical trees of a job.
 type rule struct {
@@ -15,7 +19,7 @@ var rules = []struct {
 	rules []rule
 }{
 	{"resolve", []rule{
-		{"share views that hold a join and have several references", (*logicalJob).shareViews},
+		{"share views that hold state and have several references", (*logicalJob).shareViews},
 	}},
 	{"simplify", []rule{
 		{"fold constants", (*logicalJob).foldConstants},
@@ -92,15 +96,24 @@ func mapInputs(r rel, f func(rel) (rel, error)) (err error) {
 				return err
 			}
 		}
+	case *relAggregate:
+		r.in, err = f(r.in)
+	case *relUnion:
+		for i := range r.inputs {
+			if r.inputs[i], err = f(r.inputs[i]); err != nil {
+				return err
+			}
+		}
 	}
 	return err
 }
 
-// shareViews replaces each reference to a view by its body, or, where a view with a join in it is
+// shareViews replaces each reference to a view by its body, or, where a view with state in it is
 // referred to at several places of the text, by a shared body that is computed once. References are
 // counted in the text: a view that is used once by a view that is used twice is computed once anyway.
 func (j *logicalJob) shareViews() error {
 	refs := map[*View]map[any]bool{}
+	counted := map[*sharedBody]bool{}
 	var count func(rel) (rel, error)
 	count = func(r rel) (rel, error) {
 		if v, ok := r.(*relView); ok {
@@ -108,6 +121,12 @@ func (j *logicalJob) shareViews() error {
 				refs[v.view] = map[any]bool{}
 			}
 			refs[v.view][v.ref] = true
+		}
+		if s, ok := r.(*relShared); ok && !counted[s.def] {
+			counted[s.def] = true
+			if _, err := count(s.def.body); err != nil {
+				return nil, err
+			}
 		}
 		return r, mapInputs(r, count)
 	}
@@ -117,11 +136,20 @@ func (j *logicalJob) shareViews() error {
 	defs := map[*View]*sharedBody{}
 	var resolve func(rel) (rel, error)
 	resolve = func(r rel) (rel, error) {
+		if s, ok := r.(*relShared); ok && !slices.Contains(j.shared, s.def) {
+			// The binder shares what a clause needs several times.
+			body, err := resolve(s.def.body)
+			if err != nil {
+				return nil, err
+			}
+			s.def.body = body
+			j.shared = append(j.shared, s.def)
+		}
 		v, ok := r.(*relView)
 		if !ok {
 			return r, mapInputs(r, resolve)
 		}
-		if len(refs[v.view]) < 2 || !hasJoin(v.body) {
+		if len(refs[v.view]) < 2 || !hasState(v.body) {
 			return resolve(v.body)
 		}
 		d := defs[v.view]
@@ -159,8 +187,7 @@ func (j *logicalJob) sharedRef(d *sharedBody, v *relView) rel {
 	renumber := func(id int) int {
 		n, ok := fresh[id]
 		if !ok {
-			c := j.columns.list[id]
-			n = j.columns.add(c.name, c.label, c.typ)
+			n = j.columns.copy(id)
 			fresh[id] = n
 		}
 		return n
@@ -213,6 +240,18 @@ func renumbered(r rel, f func(int) int) rel {
 		for _, in := range r.inputs {
 			in.rel = renumbered(in.rel, f)
 			n.inputs = append(n.inputs, in)
+		}
+		return n
+	case *relAggregate:
+		n := &relAggregate{in: renumbered(r.in, f), keys: all(r.keys), global: r.global}
+		for _, c := range r.calls {
+			n.calls = append(n.calls, c.renumbered(f))
+		}
+		return n
+	case *relUnion:
+		n := &relUnion{ids: all(r.ids)}
+		for i, in := range r.inputs {
+			n.inputs, n.cols = append(n.inputs, renumbered(in, f)), append(n.cols, all(r.cols[i]))
 		}
 		return n
 	}

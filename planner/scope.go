@@ -13,6 +13,8 @@ type scope struct {
 	// changing says that the rows in scope can be taken back, so that a non-deterministic expression over
 	// them would take back something else than it gave.
 	changing bool
+	// group is set above a grouping: the columns are then those of the rows that are grouped.
+	group *groupScope
 }
 
 // scopeColumn is a column that names can refer to.

@@ -23,9 +23,9 @@ func TestChecked(t *testing.T) {
 		{"nothing", func(*planner.Plan) {}, ""},
 		{"a unique key", func(p *planner.Plan) { find[*planner.Project](p.Sinks[0]).Keys = [][]int{{}} }, "unique key []"},
 		{"a mode", func(p *planner.Plan) { find[*planner.Project](p.Sinks[0]).Mode = spi.AppendOnly }, "the stream is append-only"},
-		{"a distribution", func(p *planner.Plan) { find[*planner.Project](p.Sinks[0]).Dist = []int{} }, "its shard is 0"},
+		{"a distribution", func(p *planner.Plan) { find[*planner.Project](p.Sinks[0]).Dist = []int{} }, "its shard is 1"},
 		{"NOT NULL", func(p *planner.Plan) { find[*planner.Project](p.Sinks[0]).Columns[2].Type.NotNull = true }, "column 2 is NOT NULL"},
-		{"an exchange", func(p *planner.Plan) { find[*planner.Exchange](p.Sinks[0]).Dist = []int{} }, "its shard is 0"},
+		{"an exchange", func(p *planner.Plan) { find[*planner.Exchange](p.Sinks[0]).Dist = []int{} }, "its shard is 1"},
 		{"a key of the normaliser", func(p *planner.Plan) { find[*planner.Normalise](p.Sinks[0]).Keys = [][]int{{}} }, "unique key []"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -74,7 +74,7 @@ func (g *graph) setTables() error {
 			case *planner.Join:
 				g.table[node] = n
 				n += 2
-			case *planner.Normalise:
+			case *planner.Normalise, *planner.Aggregate:
 				g.table[node] = n
 				n++
 			}

@@ -149,6 +149,10 @@ func (b *builder) node(in *instance, n planner.Node) error {
 		return b.normalise(in, n, out)
 	case *planner.Join:
 		return b.join(in, n, out)
+	case *planner.Aggregate:
+		return b.aggregate(in, n, out)
+	case *planner.Union:
+		b.union(in, n, out)
 	default:
 		return fmt.Errorf("internal: no operator for %T", n)
 	}

@@ -25,6 +25,11 @@ var oracleQueries = []string{
 	`SELECT u.id, age, d.id AS did, domain_name FROM users u JOIN domains d ON u.id + 1 = d.user_id`,
 	`SELECT d.id, o.no FROM domains d JOIN orders o ON d.id = o.no AND d.domain_name = o.region`,
 	`SELECT u.id, d.domain_name, u.age + d.id AS s FROM users u JOIN domains d ON u.id = d.user_id WHERE u.age + d.id > 8`,
+	`SELECT age, COUNT(*) AS n, SUM(id) AS s, COUNT(firstname) AS f FROM users GROUP BY age`,
+	`SELECT COUNT(*) AS n, SUM(age) AS s FROM users WHERE age > 3`,
+	`SELECT DISTINCT age, firstname FROM users`,
+	`SELECT domain_name, COUNT(*) AS n, SUM(age) FILTER (WHERE age > 3) AS s FROM users u JOIN domains d ON u.id = d.user_id GROUP BY domain_name HAVING COUNT(*) > 1`,
+	`SELECT n, COUNT(*) AS groups_of FROM (SELECT user_id, COUNT(*) AS n FROM domains GROUP BY user_id) AS g GROUP BY n`,
 }
 
 // planOver plans a query over a hub that holds the oracle's tables.

@@ -101,12 +101,8 @@ func (c *Checker) change(b *changelog.Batch, i int) error {
 		}
 	}
 	if c.spec.Dist != nil {
-		shard := 0
-		if len(c.dist) > 0 {
-			c.enc = keyenc.Append(c.enc[:0], r, c.dist)
-			shard = keyenc.Shard(keyenc.Group(keyenc.Hash(c.enc)), c.spec.Width)
-		}
-		if shard != c.index {
+		c.enc = keyenc.Append(c.enc[:0], r, c.dist)
+		if shard := keyenc.Shard(keyenc.Group(keyenc.Hash(c.enc)), c.spec.Width); shard != c.index {
 			return c.fault(op, r, fmt.Sprintf("its shard is %d, not %d", shard, c.index))
 		}
 	}

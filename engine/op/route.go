@@ -21,7 +21,8 @@ type Sender interface {
 type RouteBy uint8
 
 const (
-	// RouteByKey takes the hash of the key columns. With no key columns all rows go to consumer 0.
+	// RouteByKey takes the hash of the key columns. With no key columns all rows go to one consumer, the one that
+	// owns the empty key's group.
 	RouteByKey RouteBy = iota
 	// RouteByRow takes the hash of the whole row.
 	RouteByRow
@@ -101,7 +102,7 @@ func (x *Router) encode(which int, r row.Row) ([]byte, bool) {
 	switch {
 	case x.by == RouteByRow:
 		return r, true
-	case x.by == RouteFixed || len(x.key) == 0:
+	case x.by == RouteFixed:
 		return nil, true
 	case x.dropNull && keyenc.HasNull(r, x.key):
 		return nil, false
@@ -114,7 +115,7 @@ func (x *Router) target(k []byte) int {
 	switch {
 	case x.by == RouteFixed:
 		return x.fixed
-	case len(x.to) == 1 || len(k) == 0:
+	case len(x.to) == 1:
 		return 0
 	}
 	return keyenc.Shard(keyenc.Group(keyenc.Hash(k)), len(x.to))

@@ -14,10 +14,13 @@ type KeyBatch struct {
 func (k *KeyBatch) Reset() { k.buf, k.ends, k.hashes = k.buf[:0], k.ends[:0], k.hashes[:0] }
 
 // Add copies an encoded key to the end of the batch and hashes it.
-func (k *KeyBatch) Add(key []byte) {
+func (k *KeyBatch) Add(key []byte) { k.AddHashed(key, keyenc.Hash(key)) }
+
+// AddHashed is Add of a key whose hash is known.
+func (k *KeyBatch) AddHashed(key []byte, h uint64) {
 	k.buf = append(k.buf, key...)
 	k.ends = append(k.ends, uint32(len(k.buf)))
-	k.hashes = append(k.hashes, keyenc.Hash(key))
+	k.hashes = append(k.hashes, h)
 }
 
 // Len is the number of keys.

@@ -105,6 +105,15 @@ func (t *Table) Put(h uint64, key, sub, value []byte) {
 	t.setValue(h, r, e, value, 1)
 }
 
+// Update returns r's value to be changed in place, at once and in the same length; the next Freeze writes it. Not
+// for a bag.
+func (t *Table) Update(r Ref) []byte {
+	t.mustNotBeBag("Update")
+	e := t.sh.arena.at(r)
+	t.touch(r, e)
+	return e.value()
+}
+
 // Delete removes entry r, whatever its weight.
 func (t *Table) Delete(r Ref) { t.remove(r) }
 

@@ -1,0 +1,99 @@
+package op
+
+import (
+	"bytes"
+
+	"github.com/sluicesql/sluice/engine/changelog"
+	"github.com/sluicesql/sluice/engine/row"
+	"github.com/sluicesql/sluice/engine/state"
+)
+
+// touched notes the keys that an epoch's changes concern, each once, with the rows that the operator showed for
+// the key before the first of these changes. At the barrier the operator shows the difference to what it would
+// show now. In steady state it allocates nothing. The zero value is empty.
+type touched struct {
+	keys   state.KeyBatch
+	slots  []int32 // open addressing by hash: index of a key + 1
+	mask   uint64
+	before changelog.Batch
+	starts []int32 // where a key's rows begin in before
+}
+
+// note reports whether the key is new in this epoch. The caller then appends the key's rows to before.
+func (t *touched) note(h uint64, key []byte) bool {
+	if 2*t.keys.Len() >= len(t.slots) {
+		t.grow()
+	}
+	i := h & t.mask
+	for t.slots[i] != 0 {
+		if k := int(t.slots[i] - 1); t.keys.Hash(k) == h && bytes.Equal(t.keys.Key(k), key) {
+			return false
+		}
+		i = (i + 1) & t.mask
+	}
+	t.keys.AddHashed(key, h)
+	t.slots[i] = int32(t.keys.Len())
+	t.starts = append(t.starts, int32(t.before.Len()))
+	return true
+}
+
+func (t *touched) grow() {
+	size := max(2*len(t.slots), 64)
+	t.slots, t.mask = make([]int32, size), uint64(size-1)
+	for k := range t.keys.Len() {
+		i := t.keys.Hash(k) & t.mask
+		for t.slots[i] != 0 {
+			i = (i + 1) & t.mask
+		}
+		t.slots[i] = int32(k + 1)
+	}
+}
+
+// len is the number of keys.
+func (t *touched) len() int { return t.keys.Len() }
+
+// rows are the indexes in before of key k's rows: from (included) to (excluded).
+func (t *touched) rows(k int) (from, to int) {
+	if k+1 < len(t.starts) {
+		return int(t.starts[k]), int(t.starts[k+1])
+	}
+	return int(t.starts[k]), t.before.Len()
+}
+
+// row is the one row shown before for key k; nil when there was none.
+func (t *touched) row(k int) row.Row {
+	if from, to := t.rows(k); from < to {
+		return t.before.Row(from)
+	}
+	return nil
+}
+
+// reset begins the next epoch. What a large epoch took is given back.
+func (t *touched) reset() {
+	const keep = 1 << 16 // slots
+	if len(t.slots) > keep {
+		*t = touched{}
+		return
+	}
+	if t.keys.Len() > 0 {
+		clear(t.slots)
+	}
+	t.keys.Reset()
+	t.before.Reset()
+	t.starts = t.starts[:0]
+}
+
+// replace pushes the difference that showing after in place of before makes: nothing, one row, or an update.
+// Nil is no row.
+func replace(out *changelog.Batch, before, after row.Row) {
+	switch {
+	case before == nil && after == nil || before != nil && after != nil && bytes.Equal(before, after):
+	case before == nil:
+		out.AppendRow(changelog.Insert, after)
+	case after == nil:
+		out.AppendRow(changelog.Delete, before)
+	default:
+		out.AppendRow(changelog.UpdateBefore, before)
+		out.AppendRow(changelog.UpdateAfter, after)
+	}
+}

@@ -1,0 +1,162 @@
+package planner
+
+import (
+	"strconv"
+
+	"github.com/sluicesql/sluice/engine/expr"
+	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/sql/ast"
+)
+
+// aggregateCall binds the call of an aggregate function, with or without OVER, over the rows of sc. column gives
+// the column that holds an expression.
+func (b *binder) aggregateCall(c *ast.Call, sc *scope, column func(expr.Expr) int) (aggCall, types.Type, error) {
+	fail := func(err error) (aggCall, types.Type, error) { return aggCall{}, types.Type{}, err }
+	fn := expr.LookupAggregate(c.Name.Base().Name)
+	call := aggCall{fn: fn, filter: -1, distinct: c.Distinct || fn.Distinct}
+	if fn.Kind != expr.AggCount && fn.Kind != expr.AggSum || call.distinct {
+		return fail(notAvailable(c.Pos, "the aggregate function "+ast.String(c), ""))
+	}
+	args, err := b.aggregateArgs(c, fn, sc)
+	if err != nil {
+		return fail(err)
+	}
+	if fn.Kind == expr.AggList {
+		if args, err = call.takeSeparator(c, args); err != nil {
+			return fail(err)
+		}
+	}
+	args, t, err := fn.Resolve(args)
+	if err != nil {
+		return fail(placeArg(err, c.Pos, c.Args))
+	}
+	for _, a := range args {
+		if f := volatileFunction(a); f != "" && sc.changing {
+			return fail(volatileError(c.Pos, f, f))
+		}
+		if fn.Kind == expr.AggCount && !call.distinct && a.Type().NotNull {
+			continue // it always counts
+		}
+		call.args = append(call.args, column(a))
+	}
+	if fn.Kind == expr.AggMin || fn.Kind == expr.AggMax {
+		call.distinct = false // it makes no difference
+	}
+	if c.Filter != nil {
+		conds, err := b.condition(c.Filter, sc, "FILTER")
+		if err != nil {
+			return fail(err)
+		}
+		call.filter = column(expr.And(conds...))
+	}
+	if call.order, err = b.aggregateOrder(c, fn, sc, column); err != nil {
+		return fail(err)
+	}
+	return call, t, nil
+}
+
+// aggregateArgs binds the arguments; COUNT(*) has none.
+func (b *binder) aggregateArgs(c *ast.Call, fn *expr.Aggregate, sc *scope) ([]expr.Expr, error) {
+	if len(c.Args) == 1 {
+		if _, star := c.Args[0].(*ast.Star); star {
+			if fn.Name != "COUNT" || c.Distinct {
+				return nil, errAt(c.Args[0].Position(), "only COUNT(*) takes a *")
+			}
+			return nil, nil
+		}
+	}
+	if fn.Name == "COUNT" && len(c.Args) == 0 {
+		return nil, errAt(c.Pos, "COUNT() counts nothing; write COUNT(*)")
+	}
+	if len(c.Options) > 0 {
+		return nil, notAvailable(c.Options[0].Pos, "the clause "+clauseText(&c.Options[0])+" of "+fn.Name, "")
+	}
+	var args []expr.Expr
+	for _, a := range c.Args {
+		if hasAggregate(a) {
+			return nil, errAt(a.Position(), "an aggregate function cannot stand within another, %s", fn.Name)
+		}
+		x, err := b.expr(a, sc)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, x)
+	}
+	return args, nil
+}
+
+// takeSeparator takes LISTAGG's separator out of the arguments.
+func (c *aggCall) takeSeparator(call *ast.Call, args []expr.Expr) ([]expr.Expr, error) {
+	c.separator = ","
+	if len(args) != 2 {
+		return args, nil
+	}
+	k, ok := args[1].(*expr.Const)
+	if !ok || !k.T.IsString() {
+		return nil, errAt(call.Args[1].Position(), "the separator of %s is a constant string", c.fn.Name)
+	}
+	c.separator = string(k.Value.B)
+	return args[:1], nil
+}
+
+// aggregateOrder binds ORDER BY within the parentheses, or WITHIN GROUP.
+func (b *binder) aggregateOrder(c *ast.Call, fn *expr.Aggregate, sc *scope, column func(expr.Expr) int) ([]orderKey, error) {
+	items := c.OrderBy
+	if len(c.WithinGroup) > 0 {
+		items = c.WithinGroup
+	}
+	switch fn.Kind {
+	case expr.AggFirst, expr.AggLast, expr.AggList, expr.AggArray:
+	default:
+		// The order of its values makes no difference to the function.
+		for i := range items {
+			if _, err := b.orderColumn(&items[i], sc, column); err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	}
+	var order []orderKey
+	for i := range items {
+		k, err := b.orderColumn(&items[i], sc, column)
+		if err != nil {
+			return nil, err
+		}
+		order = append(order, k)
+	}
+	return order, nil
+}
+
+// orderColumn binds an item of ORDER BY.
+func (b *binder) orderColumn(it *ast.OrderItem, sc *scope, column func(expr.Expr) int) (orderKey, error) {
+	x, err := b.expr(it.Expr, sc)
+	if err != nil {
+		return orderKey{}, err
+	}
+	return b.ordered(it, x, column)
+}
+
+// ordered is x as an order.
+func (b *binder) ordered(it *ast.OrderItem, x expr.Expr, column func(expr.Expr) int) (orderKey, error) {
+	switch t := x.Type(); t.Kind {
+	case types.Array, types.Map, types.Row:
+		return orderKey{}, errAt(it.Expr.Position(), "values of type %s have no order", t.Nullable())
+	case types.Null:
+		x, _ = expr.Cast(x, types.Of(types.Int), false)
+	}
+	// As in Flink, NULLs are the smallest values unless asked for otherwise.
+	last := it.Desc
+	if it.Nulls != ast.NullsDefault {
+		last = it.Nulls == ast.NullsLast
+	}
+	return orderKey{col: column(x), desc: it.Desc, nullsLast: last}, nil
+}
+
+// ordinal reads a literal as the number of an item of SELECT.
+func ordinal(e *ast.Literal) (int, bool) {
+	if e.Kind != ast.IntLiteral {
+		return 0, false
+	}
+	n, err := strconv.Atoi(e.Text)
+	return n, err == nil && n > 0
+}

@@ -1,0 +1,65 @@
+package planner
+
+import (
+	"fmt"
+	"strings"
+)
+
+func describeAggregate(n *Aggregate) (string, []string) {
+	in := n.Input.Out()
+	title := "Aggregate: by " + in.names(n.Key)
+	switch {
+	case n.Global:
+		title = "Aggregate: all rows, and one row over none"
+	case len(n.Calls) == 0:
+		title = "Distinct: by " + in.names(n.Key)
+	}
+	var calls []string
+	for i := range n.Calls {
+		calls = append(calls, n.Calls[i].text(in))
+	}
+	if calls == nil {
+		return title, nil
+	}
+	return title, []string{"computes: " + strings.Join(calls, ", ")}
+}
+
+func (c *AggCall) text(in *Props) string {
+	var b strings.Builder
+	b.WriteString(c.Fn.Name + "(")
+	if c.Distinct {
+		b.WriteString("DISTINCT ")
+	}
+	for i, a := range c.Args {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(in.name(a))
+	}
+	if len(c.Args) == 0 {
+		b.WriteByte('*')
+	}
+	if len(c.Order) > 0 {
+		b.WriteString(" ORDER BY " + orderText(in, c.Order))
+	}
+	b.WriteByte(')')
+	if c.Filter >= 0 {
+		fmt.Fprintf(&b, " FILTER (WHERE %s)", in.name(c.Filter))
+	}
+	return b.String()
+}
+
+func orderText(in *Props, order []OrderKey) string {
+	var parts []string
+	for _, k := range order {
+		s := in.name(k.Col)
+		if k.Desc {
+			s += " DESC"
+		}
+		if k.NullsLast != k.Desc {
+			s += map[bool]string{true: " NULLS LAST", false: " NULLS FIRST"}[k.NullsLast]
+		}
+		parts = append(parts, s)
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,47 @@
+package planner
+
+import (
+	"github.com/sluicesql/sluice/engine/expr"
+)
+
+// Aggregate has one row for each group of its input's rows: the columns of Key and then the calls' results.
+// Its input is divided by Key in this order; without a Key all rows are on one shard.
+type Aggregate struct {
+	Props
+	Input Node
+	Key   []int
+	Calls []AggCall
+	// Global says that there is one row also over no rows.
+	Global bool
+}
+
+// Inputs implements Node.
+func (a *Aggregate) Inputs() []Node { return []Node{a.Input} }
+
+// AggCall is a call of an aggregate function over the input's columns.
+type AggCall struct {
+	Fn       *expr.Aggregate
+	Args     []int
+	Distinct bool
+	// Filter is a BOOLEAN column: rows in which it is not TRUE are left out. −1 for none.
+	Filter int
+	// Order is the order of the values, for functions whose result depends on it.
+	Order []OrderKey
+	// Separator is LISTAGG's.
+	Separator string
+}
+
+// OrderKey is a column that rows are ordered by.
+type OrderKey struct {
+	Col             int
+	Desc, NullsLast bool
+}
+
+// Union passes on the rows of all its inputs, whose columns have the same physical forms.
+type Union struct {
+	Props
+	Parts []Node
+}
+
+// Inputs implements Node.
+func (u *Union) Inputs() []Node { return u.Parts }

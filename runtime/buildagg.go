@@ -1,0 +1,41 @@
+package runtime
+
+import (
+	"fmt"
+
+	"github.com/sluicesql/sluice/engine/keyenc"
+	"github.com/sluicesql/sluice/engine/op"
+	"github.com/sluicesql/sluice/engine/row"
+	"github.com/sluicesql/sluice/planner"
+)
+
+// aggregate builds a grouping.
+func (b *builder) aggregate(in *instance, n *planner.Aggregate, out op.Output) error {
+	ts := n.Input.Out().Types()
+	spec := op.AggregateSpec{
+		Table: b.table(in, n, 0, false), Types: ts, Key: n.Key,
+		Global:   n.Global && in.index == keyenc.Shard(keyenc.Group(keyenc.Hash(nil)), in.frag.width),
+		Name:     fmt.Sprintf("aggregate #%d, over %s", n.ID, tablesOf(n.Input)),
+		Describe: func(r row.Row) string { return describe(r, n.Columns[:len(n.Key)], b.job.cfg.TimeZone) },
+	}
+	for i := range n.Calls {
+		c := &n.Calls[i]
+		spec.Calls = append(spec.Calls, op.AggregateCall{
+			Kind: c.Fn.Kind, Args: c.Args, Filter: c.Filter, Result: n.Columns[len(n.Key)+i].Type, Name: n.Columns[len(n.Key)+i].Name,
+		})
+	}
+	o, err := op.NewAggregate(spec, out)
+	if err != nil {
+		return err
+	}
+	in.barrier = append(in.barrier, o)
+	in.inputs[n] = []op.Output{o}
+	return nil
+}
+
+// union passes on what its inputs give.
+func (b *builder) union(in *instance, n *planner.Union, out op.Output) {
+	for range n.Parts {
+		in.inputs[n] = append(in.inputs[n], out)
+	}
+}
