@@ -301,6 +301,9 @@ func (b *binder) function(e *ast.Call, sc *scope) (expr.Expr, error) {
 func (b *binder) arguments(e *ast.Call, name string, sc *scope) ([]expr.Expr, []ast.Expr, error) {
 	var args []expr.Expr
 	var places []ast.Expr
+	if word := onNull(e, name); word != nil {
+		args, places = append(args, word), append(places, nil)
+	}
 	for _, a := range e.Args {
 		if s, ok := a.(*ast.Symbol); ok {
 			args = append(args, expr.StringConst(s.Name))

@@ -11,8 +11,10 @@ import (
 // jsonClauses are the clauses that the JSON functions take, in the order of the arguments they become.
 var jsonClauses = map[string][]string{
 	"JSON_VALUE":  {"RETURNING", "ON EMPTY", "ON ERROR"},
-	"JSON_QUERY":  {"WRAPPER", "ON EMPTY", "ON ERROR"},
+	"JSON_QUERY":  {"RETURNING", "WRAPPER", "ON EMPTY", "ON ERROR"},
 	"JSON_EXISTS": {"ON ERROR"},
+	"JSON_OBJECT": {"ON NULL"},
+	"JSON_ARRAY":  {"ON NULL"},
 }
 
 // clauseArguments turns the clauses within a call's parentheses into arguments, as the functions take
@@ -48,6 +50,8 @@ func (b *binder) clauseArguments(e *ast.Call, name string, sc *scope) (args []ex
 				}
 			}
 			args, places = append(args, expr.NullConst(t)), append(places, nil)
+		case "ON NULL":
+			// It is the first argument; see onNull.
 		case "WRAPPER":
 			word := "WITHOUT"
 			if o != nil {
@@ -63,6 +67,26 @@ func (b *binder) clauseArguments(e *ast.Call, name string, sc *scope) (args []ex
 		}
 	}
 	return args, places, nil
+}
+
+// onNull is what a function that makes JSON does with NULLs, 'NULL' or 'ABSENT', which it takes as its first argument;
+// nil for other functions.
+func onNull(e *ast.Call, name string) expr.Expr {
+	word := ""
+	switch name {
+	case "JSON_OBJECT":
+		word = "NULL"
+	case "JSON_ARRAY":
+		word = "ABSENT"
+	default:
+		return nil
+	}
+	for _, o := range e.Options {
+		if o.Name == "ON NULL" {
+			word = o.Word
+		}
+	}
+	return expr.StringConst(word)
 }
 
 // fallback is an ON EMPTY or ON ERROR clause: its word, and for JSON_VALUE its default value.

@@ -7,20 +7,28 @@ import (
 	"github.com/sluicesql/sluice/engine/types"
 )
 
-func collectionFunctions() []*Function {
-	array := &Function{
+func arrayFunction() *Function {
+	return &Function{
 		Name: "ARRAY", Category: Collection, Signature: "ARRAY[value1, value2, …]", Help: "An array of the values.",
 		Examples: []Example{ex("[1, 2]", 1, 2), ex("[1.5, NULL]", dec("1.5", 2, 1), nil)}, bind: bindArray, build: buildArray,
 		show: func(c *Call) string { return "ARRAY[" + list(c.Args) + "]" },
 	}
+}
+
+func mapFunction() *Function {
+	return &Function{
+		Name: "MAP", Category: Collection, Signature: "MAP[key1, value1, …]", Help: "A map of the keys to the values; of equal keys the last value counts.",
+		Examples: []Example{ex("{a=1, b=2}", "a", 1, "b", 2), ex("{a=2}", "a", 1, "a", 2)}, bind: bindMap, build: buildMap,
+		show: func(c *Call) string { return "MAP[" + list(c.Args) + "]" },
+	}
+}
+
+func collectionFunctions() []*Function {
+	array := arrayFunction()
 	ints := func(v ...any) Expr { return must(array.call(ex("", v...).Args)) }
 	return []*Function{
 		array,
-		{
-			Name: "MAP", Category: Collection, Signature: "MAP[key1, value1, …]", Help: "A map of the keys to the values; of equal keys the last value counts.",
-			Examples: []Example{ex("{a=1, b=2}", "a", 1, "b", 2), ex("{a=2}", "a", 1, "a", 2)}, bind: bindMap, build: buildMap,
-			show: func(c *Call) string { return "MAP[" + list(c.Args) + "]" },
-		},
+		mapFunction(),
 		{
 			Name: "ROW", Category: Collection, Signature: "ROW(value1, value2, …)", Help: "A row of the values; its fields are named EXPR$0, EXPR$1 and so on.",
 			Examples: []Example{ex("(1, x)", 1, "x")}, bind: bindRow, build: buildRow,
@@ -102,34 +110,11 @@ func bindMap(args []Expr) ([]Expr, types.Type, error) {
 }
 
 func buildMap(call *Call, args []Fn) (Fn, error) {
-	kt, vt := *call.T.Key, *call.T.Elem
-	same := compareAs(kt, kt)
+	b := newMapBuilder(call.T)
 	return evalNullN(func(c *Ctx, args []row.Datum) row.Datum {
-		// The pairs are sorted apart on the stack above them: keys first, then values.
 		base := len(c.args)
-		for i := 0; i < len(args); i += 2 {
-			at := -1
-			for j, k := range c.args[base:] {
-				if compareNullable(same, k, args[i]) == 0 {
-					at = j
-				}
-			}
-			if at < 0 {
-				c.args = append(c.args, args[i])
-			}
-		}
-		n := len(c.args) - base
-		for j := range n {
-			v := row.NullDatum
-			for i := 0; i < len(args); i += 2 {
-				if compareNullable(same, c.args[base+j], args[i]) == 0 {
-					v = args[i+1]
-				}
-			}
-			c.args = append(c.args, v)
-		}
-		at := len(c.scratch)
-		return c.done(row.AppendMap(c.scratch, kt.Phys(), vt.Phys(), c.args[base:base+n], c.args[base+n:]), at)
+		c.args = append(c.args, args...)
+		return b.build(c, base)
 	})(call, args)
 }
 

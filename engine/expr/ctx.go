@@ -19,12 +19,13 @@ type Ctx struct {
 	// Err is the first error since Reset. Once it is set, results mean nothing.
 	Err error
 
-	scratch []byte      // the bytes of results, until Reset
-	args    []row.Datum // a stack for the arguments of variadic functions
-	parts   [][]byte    // a stack for strings to be joined
-	regexps map[string]*regexp.Regexp
-	likes   map[string]*likePattern
-	walkers []*jsonWalk // those not in use; calls of JSON functions may nest
+	scratch  []byte      // the bytes of results, until Reset
+	args     []row.Datum // a stack for the arguments of variadic functions
+	parts    [][]byte    // a stack for strings to be joined
+	building []byte      // a stack of texts being built
+	regexps  map[string]*regexp.Regexp
+	likes    map[string]*likePattern
+	walkers  []*jsonWalk // those not in use; calls of JSON functions may nest
 }
 
 // Reset frees the memory of results and clears the error. Call it before each row, or each batch when

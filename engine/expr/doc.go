@@ -35,10 +35,12 @@
 //	JSON_VALUE(a, p …)                   "JSON_VALUE"(a, p), or with any of its clauses all seven of (a, p, NULL of
 //	                                     the RETURNING type, 'NULL' | 'ERROR' | 'DEFAULT', the default or NULL, on
 //	                                     empty, then the same two on error)
-//	JSON_QUERY(a, p …)                   "JSON_QUERY"(a, p), or all five of (a, p, 'WITHOUT' | 'CONDITIONAL' |
-//	                                     'UNCONDITIONAL', on empty, on error), each of the last two 'NULL' | 'ERROR' |
-//	                                     'EMPTY ARRAY' | 'EMPTY OBJECT'
+//	JSON_QUERY(a, p …)                   "JSON_QUERY"(a, p), or all six of (a, p, NULL of the RETURNING type, 'WITHOUT' |
+//	                                     'CONDITIONAL' | 'UNCONDITIONAL', on empty, on error), each of the last two
+//	                                     'NULL' | 'ERROR' | 'EMPTY ARRAY' | 'EMPTY OBJECT'
 //	JSON_EXISTS(a, p …)                  "JSON_EXISTS"(a, p[, 'TRUE' | 'FALSE' | 'UNKNOWN' | 'ERROR'])
+//	JSON_OBJECT(k VALUE v, …)            "JSON_OBJECT"('NULL' | 'ABSENT', k, v, …)
+//	JSON_ARRAY(a, …)                     "JSON_ARRAY"('NULL' | 'ABSENT', a, …)
 //	a IS [NOT] JSON [kind]               "IS JSON"(a), "IS NOT JSON OBJECT"(a), …
 //
 // # Where the results differ from Flink's

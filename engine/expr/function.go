@@ -80,7 +80,7 @@ func load() {
 	families := [][]*Function{
 		compareFunctions(), logicFunctions(), arithFunctions(), mathFunctions(), stringFunctions(),
 		patternFunctions(), hashFunctions(), temporalFunctions(), temporalTextFunctions(), clockFunctions(),
-		conditionalFunctions(), castFunctions(), jsonFunctions(), collectionFunctions(),
+		conditionalFunctions(), castFunctions(), jsonFunctions(), jsonBuildFunctions(), collectionFunctions(), arrayFunctions(), mapFunctions(),
 	}
 	registry.byName = map[string]*Function{}
 	for _, family := range families {

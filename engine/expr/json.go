@@ -9,6 +9,7 @@ import (
 
 func jsonFunctions() []*Function {
 	doc := `{"a": {"b": [1, 2.50]}, "c": null, "d": "x\u00e9"}`
+	null := NullConst(types.String())
 	fs := []*Function{
 		{
 			Name: "JSON_VALUE", Category: JSON, Signature: "JSON_VALUE(json, path [RETURNING type] [{NULL | ERROR | DEFAULT value} ON EMPTY] [{NULL | ERROR | DEFAULT value} ON ERROR])",
@@ -17,9 +18,9 @@ func jsonFunctions() []*Function {
 			bind:     bindJSONValue, build: buildJSONValue, show: showJSONValue,
 		},
 		{
-			Name: "JSON_QUERY", Category: JSON, Signature: "JSON_QUERY(json, path [{WITHOUT | WITH [CONDITIONAL | UNCONDITIONAL]} [ARRAY] WRAPPER] [{NULL | EMPTY ARRAY | EMPTY OBJECT | ERROR} ON EMPTY] [… ON ERROR])",
+			Name: "JSON_QUERY", Category: JSON, Signature: "JSON_QUERY(json, path [RETURNING {STRING | ARRAY<STRING>}] [{WITHOUT | WITH [CONDITIONAL | UNCONDITIONAL]} [ARRAY] WRAPPER] [{NULL | EMPTY ARRAY | EMPTY OBJECT | ERROR} ON EMPTY] [… ON ERROR])",
 			Help:     "The object or array at a path, as compact JSON text.",
-			Examples: []Example{ex(`{"b":[1,2.50]}`, doc, "$.a"), ex("NULL", doc, "lax $.d"), ex("[1,2.50]", doc, "lax $.a.b[*]", "CONDITIONAL", "NULL", "NULL"), ex("[]", doc, "lax $.z", "WITHOUT", "EMPTY ARRAY", "NULL")},
+			Examples: []Example{ex(`{"b":[1,2.50]}`, doc, "$.a"), ex("NULL", doc, "lax $.d"), ex("[1,2.50]", doc, "lax $.a.b[*]", null, "CONDITIONAL", "NULL", "NULL"), ex("[]", doc, "lax $.z", null, "WITHOUT", "EMPTY ARRAY", "NULL"), ex("[1, 2.50]", doc, "$.a.b", NullConst(types.ArrayOf(types.String())), "WITHOUT", "NULL", "NULL")},
 			bind:     bindJSONQuery, build: buildJSONQuery, show: showJSONQuery,
 		},
 		{
@@ -211,20 +212,28 @@ func jsonFallback(call *Call, args []Fn, i int, withDefault bool) func(c *Ctx, r
 
 func bindJSONQuery(args []Expr) ([]Expr, types.Type, error) {
 	t := types.String()
-	if len(args) != 2 && len(args) != 5 {
-		return nil, t, argErrorf(-1, "takes a document and a path (and WRAPPER, ON EMPTY, ON ERROR), not %d arguments", len(args))
+	if len(args) != 2 && len(args) != 6 {
+		return nil, t, argErrorf(-1, "takes a document and a path (and RETURNING, WRAPPER, ON EMPTY, ON ERROR), not %d arguments", len(args))
 	}
 	args, err := jsonArgs(args)
 	if err != nil {
 		return nil, t, err
 	}
 	if len(args) == 2 {
-		args = append(args, StringConst("WITHOUT"), StringConst("NULL"), StringConst("NULL"))
+		args = append(args, NullConst(t), StringConst("WITHOUT"), StringConst("NULL"), StringConst("NULL"))
 	}
-	if err := modeArg(args[2], 2, "WITHOUT", "CONDITIONAL", "UNCONDITIONAL"); err != nil {
+	strings := types.ArrayOf(types.String())
+	if t = args[2].Type().Nullable(); !t.IsString() && !t.Equal(strings) {
+		return nil, t, argErrorf(2, "JSON_QUERY returns STRING or ARRAY<STRING>, not %s; write CAST(JSON_QUERY(…) AS …)", t)
+	}
+	if err := modeArg(args[3], 3, "WITHOUT", "CONDITIONAL", "UNCONDITIONAL"); err != nil {
 		return nil, t, err
 	}
-	for i := 3; i < 5; i++ {
+	for i := 4; i < 6; i++ {
+		word, _ := constString(args[i])
+		if word == "EMPTY OBJECT" && t.Kind == types.Array {
+			return nil, t, argErrorf(i, "EMPTY OBJECT is no ARRAY; write EMPTY ARRAY")
+		}
 		if err := modeArg(args[i], i, "NULL", "ERROR", "EMPTY ARRAY", "EMPTY OBJECT"); err != nil {
 			return nil, t, err
 		}
@@ -237,9 +246,9 @@ func buildJSONQuery(call *Call, args []Fn) (Fn, error) {
 	if err != nil {
 		return nil, err
 	}
-	wrapper, _ := constString(call.Args[2])
-	onEmpty, onError := jsonFallback(call, args, 3, false), jsonFallback(call, args, 4, false)
-	return func(c *Ctx, r row.Row) row.Datum {
+	wrapper, _ := constString(call.Args[3])
+	onEmpty, onError := jsonFallback(call, args, 4, false), jsonFallback(call, args, 5, false)
+	document := func(c *Ctx, r row.Row) row.Datum {
 		doc := args[0](c, r)
 		if doc.Null {
 			return doc
@@ -264,7 +273,43 @@ func buildJSONQuery(call *Call, args []Fn) (Fn, error) {
 		default:
 			return onError(c, r, fmt.Errorf("the path leads to a scalar; write WITH WRAPPER or JSON_VALUE"))
 		}
+	}
+	if call.T.Kind != types.Array {
+		return document, nil
+	}
+	return func(c *Ctx, r row.Row) row.Datum {
+		d := document(c, r)
+		if !d.Null && d.B[0] != '[' {
+			d = onError(c, r, fmt.Errorf("the path leads to an object, not to an array"))
+		}
+		if d.Null {
+			return d
+		}
+		return jsonStrings(c, d.B)
 	}, nil
+}
+
+// jsonStrings is the elements of an array that is known to be valid, as ARRAY<STRING>: the text of strings, NULL for
+// null, and the JSON of the others.
+func jsonStrings(c *Ctx, array jsonText) row.Datum {
+	base := len(c.args)
+	defer func() { c.args = c.args[:base] }()
+	for i := array.space(1); array[i] != ']'; {
+		end := array.value(i, 0)
+		d := row.NullDatum
+		if v := array[i:end]; v[0] != 'n' {
+			var err error
+			if d, err = jsonScalar(c, v); err != nil {
+				return c.fail(err)
+			}
+		}
+		c.args = append(c.args, d)
+		if i = array.space(end); array[i] == ',' {
+			i = array.space(i + 1)
+		}
+	}
+	at := len(c.scratch)
+	return c.done(row.AppendArray(c.scratch, types.PhysBytes, c.args[base:]), at)
 }
 
 func jsonQueryResult(c *Ctx, w *jsonWalk, p *jsonPath, wrap bool) row.Datum {
@@ -350,11 +395,14 @@ func showJSONValue(c *Call) string {
 
 func showJSONQuery(c *Call) string {
 	s := "JSON_QUERY(" + list(c.Args[:2])
-	if word, _ := constString(c.Args[2]); word != "WITHOUT" {
+	if t := c.T.Nullable(); !t.Equal(types.String()) {
+		s += " RETURNING " + t.String()
+	}
+	if word, _ := constString(c.Args[3]); word != "WITHOUT" {
 		s += " WITH " + word + " ARRAY WRAPPER"
 	}
 	for i, clause := range []string{" ON EMPTY", " ON ERROR"} {
-		if word, _ := constString(c.Args[3+i]); word != "NULL" {
+		if word, _ := constString(c.Args[4+i]); word != "NULL" {
 			s += " " + word + clause
 		}
 	}

@@ -2,8 +2,10 @@ package expr
 
 import (
 	"encoding/json"
+	"math"
 	"testing"
 
+	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/types"
 )
 
@@ -44,15 +46,20 @@ func TestJSONValue(t *testing.T) {
 }
 
 func TestJSONQueryAndExists(t *testing.T) {
+	str, list := NullConst(types.String()), NullConst(types.ArrayOf(types.String()))
 	for _, c := range []struct {
 		want string
 		args []any
 	}{
 		{`{"a b":{"c":"d"},"k.k":5}`, []any{jsonDoc, "$.o"}}, {`[10,{"x":1},[true]]`, []any{jsonDoc, "$.arr"}}, {"NULL", []any{jsonDoc, "$.id_c"}}, {"NULL", []any{jsonDoc, "lax $.n"}},
-		{"[7]", []any{jsonDoc, "$.id_c", "UNCONDITIONAL", "NULL", "NULL"}}, {"[7]", []any{jsonDoc, "$.id_c", "CONDITIONAL", "NULL", "NULL"}}, {`[10,{"x":1},[true]]`, []any{jsonDoc, "$.arr", "CONDITIONAL", "NULL", "NULL"}},
-		{`[[true]]`, []any{jsonDoc, "$.arr[2]", "UNCONDITIONAL", "NULL", "NULL"}}, {`[{"x":1}]`, []any{jsonDoc, "$.arr[1]", "CONDITIONAL", "NULL", "NULL"}}, {`["a\"\u00e9\ud83d\ude00\n"]`, []any{jsonDoc, "$.s", "UNCONDITIONAL", "NULL", "NULL"}},
-		{"{}", []any{jsonDoc, "lax $.none", "WITHOUT", "EMPTY OBJECT", "NULL"}}, {"[]", []any{jsonDoc, "$.none", "WITHOUT", "NULL", "EMPTY ARRAY"}}, {"error: WITH WRAPPER", []any{jsonDoc, "strict $.id_c", "WITHOUT", "NULL", "ERROR"}},
-		{"error: the text is no JSON", []any{"[1,]", "$", "WITHOUT", "NULL", "ERROR"}}, {`[{"c":"d"},5]`, []any{jsonDoc, "$.o.*"}}, {"[1]", []any{`[{"x":1},2]`, "lax $[*].x"}}, {"[]", []any{"[]", "$[*]"}},
+		{"[7]", []any{jsonDoc, "$.id_c", str, "UNCONDITIONAL", "NULL", "NULL"}}, {"[7]", []any{jsonDoc, "$.id_c", str, "CONDITIONAL", "NULL", "NULL"}}, {`[10,{"x":1},[true]]`, []any{jsonDoc, "$.arr", str, "CONDITIONAL", "NULL", "NULL"}},
+		{`[[true]]`, []any{jsonDoc, "$.arr[2]", str, "UNCONDITIONAL", "NULL", "NULL"}}, {`[{"x":1}]`, []any{jsonDoc, "$.arr[1]", str, "CONDITIONAL", "NULL", "NULL"}}, {`["a\"\u00e9\ud83d\ude00\n"]`, []any{jsonDoc, "$.s", str, "UNCONDITIONAL", "NULL", "NULL"}},
+		{"{}", []any{jsonDoc, "lax $.none", str, "WITHOUT", "EMPTY OBJECT", "NULL"}}, {"[]", []any{jsonDoc, "$.none", str, "WITHOUT", "NULL", "EMPTY ARRAY"}}, {"error: WITH WRAPPER", []any{jsonDoc, "strict $.id_c", str, "WITHOUT", "NULL", "ERROR"}},
+		{"error: the text is no JSON", []any{"[1,]", "$", str, "WITHOUT", "NULL", "ERROR"}}, {`[{"c":"d"},5]`, []any{jsonDoc, "$.o.*"}}, {"[1]", []any{`[{"x":1},2]`, "lax $[*].x"}}, {"[]", []any{"[]", "$[*]"}},
+		{`[10, {"x":1}, [true]]`, []any{jsonDoc, "$.arr", list, "WITHOUT", "NULL", "NULL"}}, {`[é"\n, NULL, [1,2], 1e400]`, []any{` [ "\u00e9\"\\n" , null,[ 1, 2 ],1e400]`, "$", list, "WITHOUT", "NULL", "NULL"}},
+		{"[]", []any{"[]", "$", list, "WITHOUT", "NULL", "NULL"}}, {"[]", []any{jsonDoc, "$.none", list, "WITHOUT", "NULL", "EMPTY ARRAY"}}, {"NULL", []any{jsonDoc, "$.o", list, "WITHOUT", "NULL", "NULL"}},
+		{"error: not to an array", []any{jsonDoc, "$.o", list, "WITHOUT", "NULL", "ERROR"}}, {"[7]", []any{jsonDoc, "$.id_c", list, "UNCONDITIONAL", "NULL", "NULL"}},
+		{"error: EMPTY OBJECT is no ARRAY", []any{jsonDoc, "$", list, "WITHOUT", "NULL", "EMPTY OBJECT"}}, {"error: returns STRING or ARRAY<STRING>", []any{jsonDoc, "$", NullConst(types.Of(types.Int)), "WITHOUT", "NULL", "NULL"}},
 	} {
 		check(t, c.want, "JSON_QUERY", c.args...)
 	}
@@ -102,4 +109,32 @@ func FuzzJSON(f *testing.F) {
 			t.Fatalf("%q compacted to %q", s, c)
 		}
 	})
+}
+
+// The forms of all types, and the nesting of constructors.
+func TestJSONBuild(t *testing.T) {
+	object := func(args ...any) Expr { return resolved(t, "JSON_OBJECT", args...) }
+	pair := types.RowOf(types.Field{Name: "a\"b", Type: types.Of(types.BigInt)}, types.Field{Name: "t", Type: types.TimestampLTZOf(3)})
+	for _, c := range []struct {
+		want string
+		arg  any
+	}{
+		{"9223372036854775807", int64(math.MaxInt64)}, {"-0.0", math.Copysign(0, -1)}, {"1.0E10", 1e10}, {"error: JSON has no number NaN", math.NaN()},
+		{"-12345678901234567890123456789012.345678", dec("-12345678901234567890123456789012.345678", 38, 6)}, {"false", false},
+		{"\"\\u0001\u007f😀\\\\/\"", "\x01\u007f😀\\/"}, {`"3q0="`, &Const{Value: row.String("\xde\xad"), T: types.Bytes().Required()}}, {`"-0001-12-31"`, date("-0001-12-31")},
+		{`"12:34:56"`, lit(types.Type{Kind: types.Time}, "12:34:56")}, {`"1969-12-31T23:59:59.999Z"`, instant("1969-12-31 23:59:59.999")},
+		{`[[1,null],[]]`, resolved(t, "ARRAY", resolved(t, "ARRAY", 1, nil), resolved(t, "ARRAY_REMOVE", resolved(t, "ARRAY", 1), 1))},
+		{`{"b":1,"a":2}`, resolved(t, "MAP", "b", 1, "a", 2)}, {`{"a\"b":1,"t":"2024-02-29T00:00:00.000Z"}`, must(Cast(resolved(t, "ROW", 1, instant("2024-02-29")), pair, false))},
+		{"error: the keys must be strings", resolved(t, "MAP", 1, 1)}, {"error: no form for INTERVAL", days("1 00:00:00")},
+	} {
+		check(t, c.want, "JSON_STRING", c.arg)
+	}
+	array := resolved(t, "JSON_ARRAY", "NULL", object("ABSENT", "x", nil, "y", object("NULL", "z", 1)), nil, resolved(t, "JSON", "[1, 2]"), "[1, 2]")
+	checkExpr(t, `[{"y":{"z":1}},null,[1, 2],"[1, 2]"]`, "nested", array, nil)
+	check(t, `{"k":{},"k":"{}"}`, "JSON_OBJECT", "NULL", "k", object("NULL"), "k", resolved(t, "||", object("NULL"), ""))
+	check(t, "error: must not be NULL", "JSON_OBJECT", "NULL", nil, 1)
+	check(t, "error: a key is NULL", "JSON_OBJECT", "NULL", resolved(t, "NULLIF", "a", "a"), 1)
+	// Texts that are built within one another, beside results in the scratch memory.
+	outer := resolved(t, "||", object("NULL", resolved(t, "UPPER", "a"), resolved(t, "||", resolved(t, "LOWER", "B"), resolved(t, "JSON_STRING", "c"))), resolved(t, "REVERSE", "xy"))
+	checkExpr(t, `{"A":"b\"c\""}yx`, "nested", outer, nil)
 }

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sluicesql/sluice/engine/types"
 )
@@ -28,7 +29,7 @@ var (
 // nullType is the type that an untyped NULL takes for the parameter.
 func (p param) nullType() types.Type {
 	for _, t := range []types.Type{p.to, types.String(), types.Of(types.Int), types.Of(types.Boolean), types.Bytes(),
-		types.Of(types.Date), types.TimestampOf(3)} {
+		types.Of(types.Date), types.TimestampOf(3), types.ArrayOf(types.String()), types.MapOf(types.String(), types.String())} {
 		if t.Kind != types.Invalid && p.ok(t) {
 			return t
 		}
@@ -164,7 +165,16 @@ func sameForm(from, t types.Type) bool {
 		return from.Scale == t.Scale && from.Phys() == t.Phys() && from.Precision <= t.Precision
 	case from.Kind == types.Time, from.Kind == types.Timestamp, from.Kind == types.TimestampLTZ:
 		return from.Phys() == t.Phys() && from.Precision <= t.Precision
+	case from.Kind == types.Array:
+		return sameItem(*from.Elem, *t.Elem)
+	case from.Kind == types.Map:
+		return sameItem(*from.Key, *t.Key) && sameItem(*from.Elem, *t.Elem)
+	case from.Kind == types.Row:
+		return slices.EqualFunc(from.Fields, t.Fields, func(a, b types.Field) bool { return sameItem(a.Type, b.Type) })
 	default:
 		return from.Nullable().SameIgnoringNull(t)
 	}
 }
+
+// sameItem is sameForm of a part of nested values, which may be NULL.
+func sameItem(from, t types.Type) bool { return sameForm(from, t) && (from.NotNull || !t.NotNull) }

@@ -63,7 +63,7 @@ func NewWriter(fields []Field, style Style) (*Writer, error) {
 		if i == 0 {
 			label[0] = '{'
 		}
-		f.label = string(append(AppendString(label, []byte(c.Name)), ':'))
+		f.label = string(append(text.AppendJSONString(label, []byte(c.Name)), ':'))
 		f.at, f.typ, f.phys = c.Out, c.Type, c.Type.Phys()
 		switch {
 		case c.Type.IsInteger():
@@ -118,7 +118,7 @@ func (w *Writer) Append(buf []byte, r row.Row) ([]byte, error) {
 		case quickInt:
 			buf = strconv.AppendInt(buf, r.Int64(f.at), 10)
 		case quickString:
-			buf = AppendString(buf, r.Bytes(f.at))
+			buf = text.AppendJSONString(buf, r.Bytes(f.at))
 		default:
 			var err error
 			if buf, err = w.value(buf, &f.typ, f.row, r.Get(f.at, f.phys)); err != nil {
@@ -151,7 +151,7 @@ func (w *Writer) value(buf []byte, t *types.Type, inner *Writer, v row.Datum) ([
 		}
 		return appendDecimal(buf, d, t.Scale), nil
 	case types.Char, types.Varchar:
-		return AppendString(buf, v.B), nil
+		return text.AppendJSONString(buf, v.B), nil
 	case types.Binary, types.Varbinary:
 		buf = base64.StdEncoding.AppendEncode(append(buf, '"'), v.B)
 		return append(buf, '"'), nil
@@ -208,7 +208,7 @@ func (w *Writer) mapping(buf []byte, t *types.Type, inner *Writer, b []byte) ([]
 				return buf, fmt.Errorf("a MAP has a NULL key, which JSON cannot express; set '%s.map-null-key.mode' = 'DROP' or 'LITERAL'", w.style.Format)
 			}
 		}
-		buf = append(AppendString(append(buf, ','), k), ':')
+		buf = append(text.AppendJSONString(append(buf, ','), k), ':')
 		var err error
 		if buf, err = w.value(buf, t.Elem, inner, vr.Get(i, phys)); err != nil {
 			return buf, err

@@ -1,4 +1,4 @@
-package jsonrow
+package text
 
 import (
 	"encoding/binary"
@@ -11,23 +11,23 @@ const (
 	tops = 0x8080808080808080
 )
 
-// AppendString appends s as a JSON string. Invalid UTF-8 becomes U+FFFD, so that the message is valid
+// AppendJSONString appends s as a JSON string. Invalid UTF-8 becomes U+FFFD, so that the message is valid
 // whatever s holds.
-func AppendString(buf, s []byte) []byte {
+func AppendJSONString(buf, s []byte) []byte {
 	buf = append(buf, '"')
 	for {
-		n := plain(s)
+		n := plainJSON(s)
 		buf = append(buf, s[:n]...)
 		if n == len(s) {
 			return append(buf, '"')
 		}
-		buf = appendEscape(buf, s[n])
+		buf = appendJSONEscape(buf, s[n])
 		s = s[n+1:]
 	}
 }
 
-// plain is the number of bytes at the beginning of s that stand for themselves.
-func plain(s []byte) int {
+// plainJSON is the number of bytes at the beginning of s that stand for themselves.
+func plainJSON(s []byte) int {
 	for i := 0; ; {
 		for i+8 <= len(s) {
 			// The top bit of a byte of m is set for a quote, a backslash, a control character and a byte
@@ -58,7 +58,7 @@ func plain(s []byte) int {
 	}
 }
 
-func appendEscape(buf []byte, c byte) []byte {
+func appendJSONEscape(buf []byte, c byte) []byte {
 	const hex = "0123456789abcdef"
 	switch c {
 	case '"', '\\':
