@@ -171,6 +171,59 @@ func TestOffsetOutOfRange(t *testing.T) {
 	}
 }
 
+// TestOffsetReset goes on elsewhere where auto.offset.reset says so, and names the gap.
+func TestOffsetReset(t *testing.T) {
+	t.Parallel()
+	for policy, at := range map[string]int64{"earliest": 5, "latest": 10} {
+		b := startBroker(t)
+		createTopic(t, b, "t", 1)
+		for i := range 10 {
+			produce(t, b, "t", "a", fmt.Sprintf("%d|x", i))
+		}
+		if err := b.Cluster().DeleteRecords("t", 0, 5); err != nil {
+			t.Fatal(err)
+		}
+		tb := table(b.Addr(), "properties.auto.offset.reset", policy, "properties.max.partition.fetch.bytes", "1")
+		for from, gap := range map[int64]string{2: fmt.Sprintf("records from 2 to %d are not read", at-1), 12: "the log was cut back"} {
+			src, w := open(t, tb, func(s *spi.Scan) { s.Start = []spi.Position{{Topic: "t", Offset: from, Epoch: -1}} })
+			if p := src.Positions()[0]; p.Offset != at {
+				t.Errorf("%s from %d: starts at %d", policy, from, p.Offset)
+			}
+			for _, part := range []string{fmt.Sprintf("kafka t/0@%d: offset out of range", from), "holds 5 to 10", fmt.Sprintf("going on at %d", at), gap} {
+				if !strings.Contains(w.all(), part) {
+					t.Errorf("%s from %d: %q does not say %q", policy, from, w.all(), part)
+				}
+			}
+			src.Close()
+		}
+
+		// While it is read. One batch is fetched at a time, so that there is something left to lose.
+		src, w := open(t, tb, func(s *spi.Scan) { s.Start = []spi.Position{{Topic: "t", Offset: 5, Epoch: -1}} })
+		read(t, src.Reader(0), tb, 1)
+		if err := b.Cluster().DeleteRecords("t", 0, 9); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 2 {
+			produce(t, b, "t", "a", fmt.Sprintf("%d|x", i+10))
+		}
+		var got []string
+		for start := time.Now(); src.Reader(0).Positions(nil)[0].Offset < 12; {
+			more, err := tryReadOnce(src.Reader(0), tb)
+			got = append(got, more...)
+			if err != nil || time.Since(start) > 10*time.Second {
+				t.Fatalf("%s: read %v, %v; warnings %s", policy, got, err, w.all())
+			}
+			time.Sleep(time.Millisecond)
+		}
+		if !strings.Contains(w.all(), "offset out of range, the partition holds 9 to 1") {
+			t.Errorf("%s: read %v; warnings %s", policy, got, w.all())
+		}
+		if policy == "earliest" && got[len(got)-1] != "+I[11, x]" {
+			t.Errorf("read %v", got)
+		}
+	}
+}
+
 func TestTopicCreatedAgain(t *testing.T) {
 	t.Parallel()
 	b := startBroker(t)

@@ -368,7 +368,8 @@ func (f *fetcher) fail(p *partition, err error) {
 	p.put(chunk{err: err})
 }
 
-// outOfRange ends p with an error that says which offsets there are.
+// outOfRange ends p with an error that says which offsets there are, or goes on elsewhere where auto.offset.reset
+// says so.
 func (f *fetcher) outOfRange(p *partition) {
 	first, last := int64(-1), int64(-1)
 	if s, err := f.c.listOffsets(f.ctx, []*partition{p}, listEarliest, false); err == nil {
@@ -382,7 +383,37 @@ func (f *fetcher) outOfRange(p *partition) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.fail(p, rangeError(p.topic.name, p.id, p.fetchAt, first, last))
+	at := p.fetchAt
+	to, ok := f.s.resetTo(first, last)
+	if !ok {
+		f.fail(p, rangeError(p.topic.name, p.id, at, first, last))
+		return
+	}
+	p.fetchAt, p.fetchEpoch = to, -1
+	p.put(chunk{next: to})
+	f.warn(resetWarning(p, at, first, last, to, f.s.offsetReset))
+}
+
+// resetTo is the offset at which auto.offset.reset goes on in a log that holds first to last; false where nothing
+// is said, or the log's offsets are not known.
+func (s *settings) resetTo(first, last int64) (int64, bool) {
+	switch {
+	case first < 0 || last < 0:
+	case s.offsetReset == "earliest":
+		return first, true
+	case s.offsetReset == "latest":
+		return last, true
+	}
+	return 0, false
+}
+
+// resetWarning names the gap that auto.offset.reset leaves.
+func resetWarning(p *partition, at, first, last, to int64, policy string) string {
+	lost := fmt.Sprintf("the records from %d to %d are not read", at, to-1)
+	if to < at {
+		lost = fmt.Sprintf("the log was cut back, and the records from %d on are read again or are others", to)
+	}
+	return fmt.Sprintf("kafka %s@%d: offset out of range, the partition holds %d to %d; going on at %d by 'properties.auto.offset.reset' = '%s': %s", p, at, first, last, to, policy, lost)
 }
 
 // rangeError says that an offset to read is not in the log.
@@ -391,7 +422,7 @@ func rangeError(topic string, id int32, at, first, last int64) error {
 	if at < first {
 		what = fmt.Sprintf("retention has removed %d offsets that were not read yet", first-at)
 	}
-	return fmt.Errorf("kafka %s/%d@%d: offset out of range, the partition holds %d to %d: %s; nothing is skipped in silence: start from another position (a new state directory, or 'scan.startup.mode'), and give the topic a longer retention", topic, id, at, first, last, what)
+	return fmt.Errorf("kafka %s/%d@%d: offset out of range, the partition holds %d to %d: %s; nothing is skipped in silence: start from another position (a new state directory, or 'scan.startup.mode') and give the topic a longer retention, or accept the gap with 'properties.auto.offset.reset' = 'earliest'", topic, id, at, first, last, what)
 }
 
 // retriable reports whether another leader or another moment may help.

@@ -151,6 +151,8 @@ func (r *reader) openBatch(p *partition, stop int64) (bool, error) {
 		case c.err != nil:
 			p.putBack(c) // it is the answer to every later Read too
 			return false, c.err
+		case c.data == nil && c.next < p.pos:
+			p.pos = c.next // auto.offset.reset, in a log that was cut back
 		case c.data == nil:
 			p.pos = max(p.pos, min(c.next, stop)) // a gap at the log's end
 		default:

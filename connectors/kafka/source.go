@@ -253,7 +253,8 @@ func shortID(hexID string) string {
 	return hexID[:8] + "…"
 }
 
-// checkRange refuses positions that the log does not hold, before anything is read.
+// checkRange refuses positions that the log does not hold, before anything is read, unless auto.offset.reset says
+// where to go on.
 func (s *source) checkRange(ctx context.Context, parts []*partition) error {
 	first, err := s.c.listOffsets(ctx, parts, listEarliest, false)
 	if err != nil {
@@ -264,9 +265,16 @@ func (s *source) checkRange(ctx context.Context, parts []*partition) error {
 		return err
 	}
 	for _, p := range parts {
-		if p.pos < first[p].offset && p.pos < p.end || p.pos > last[p].offset {
-			return rangeError(p.topic.name, p.id, p.pos, first[p].offset, last[p].offset)
+		first, last := first[p].offset, last[p].offset
+		if (p.pos >= first || p.pos >= p.end) && p.pos <= last {
+			continue
 		}
+		to, ok := s.cfg.resetTo(first, last)
+		if !ok {
+			return rangeError(p.topic.name, p.id, p.pos, first, last)
+		}
+		s.warn(resetWarning(p, p.pos, first, last, to, s.cfg.offsetReset))
+		p.pos, p.epoch = to, -1
 	}
 	return nil
 }
