@@ -161,7 +161,7 @@ func (j *Job) openSinks(ctx context.Context) error {
 			sink, err = j.cfg.OpenResult(spec)
 		} else {
 			spec.Warn = j.warner(name)
-			sink, err = s.Connector.OpenSink(ctx, spec)
+			sink, err = j.openPinned(ctx, s, spec)
 		}
 		if err != nil {
 			return fmt.Errorf("table %s: %w", name, err)
@@ -169,6 +169,31 @@ func (j *Job) openSinks(ctx context.Context) error {
 		j.sinks[s] = &openSink{name: spec.Name, sink: sink}
 	}
 	return nil
+}
+
+// pinKey is where a state directory keeps what a sink notes for its next start.
+const pinKey = "sink-pin/"
+
+// openPinned opens a sink with what it noted at the start before, and keeps what it notes now.
+func (j *Job) openPinned(ctx context.Context, s *planner.Sink, spec spi.SinkSpec) (spi.Sink, error) {
+	if !j.durable() {
+		return s.Connector.OpenSink(ctx, spec)
+	}
+	was, err := j.store.Meta(pinKey + s.Table)
+	if err != nil {
+		return nil, err
+	}
+	spec.Pin = string(was)
+	sink, err := s.Connector.OpenSink(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	if p, ok := sink.(spi.PinnedSink); ok && p.Pin() != spec.Pin {
+		if err := j.store.SetMeta(pinKey+s.Table, []byte(p.Pin())); err != nil {
+			return nil, errors.Join(err, sink.Close())
+		}
+	}
+	return sink, nil
 }
 
 // checkpointZero makes the resolved start positions durable before the first fetch: where 'latest-offset' is must

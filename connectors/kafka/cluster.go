@@ -191,7 +191,7 @@ func (c *cluster) noTopic(ctx context.Context, name string, sink bool) error {
 	}
 	if sink {
 		first, _, _ := strings.Cut(c.seeds, ",")
-		msg += fmt.Sprintf("; create it with: kafka-topics.sh --bootstrap-server %s --create --topic %s --partitions 4, or let the broker do so with 'properties.allow.auto.create.topics' = 'true'", first, name)
+		msg += fmt.Sprintf("; create it with: kafka-topics.sh --bootstrap-server %s --create --topic %s --partitions 4, or have it created with '%s' = '4'", first, name, topicPartitions)
 	}
 	return errors.New(msg)
 }

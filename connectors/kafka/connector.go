@@ -80,7 +80,11 @@ func (c *connector) OpenSink(ctx context.Context, spec spi.SinkSpec) (spi.Sink, 
 	if err != nil {
 		return nil, err
 	}
-	return openSink(ctx, cfg, spec)
+	s, err := openSink(ctx, cfg, spec)
+	if err != nil {
+		return nil, deadLetterNames(spec.Table, err)
+	}
+	return s, nil
 }
 
 // sourceConfig is a table's options as a source.
@@ -162,6 +166,7 @@ type sinkConfig struct {
 	partitioner string
 	none        bool // delivery guarantee none: epochs do not wait for the broker
 	parallelism int
+	create      creation
 }
 
 func (c *connector) sinkConfig(t *spi.Table) (cfg sinkConfig, err error) {
@@ -202,6 +207,9 @@ func (c *connector) sinkConfig(t *spi.Table) (cfg sinkConfig, err error) {
 		return cfg, &spi.OptionError{Name: "sink.delivery-guarantee", Value: true, Msg: "'sink.delivery-guarantee' = 'exactly-once' is not available in this version; use 'at-least-once'"}
 	}
 	cfg.none = guarantee == "none"
+	if cfg.create, err = readCreation(o, c.upsert); err != nil {
+		return cfg, err
+	}
 	cfg.parallelism, err = spi.Parallelism(o, "sink.parallelism")
 	return cfg, err
 }

@@ -80,6 +80,21 @@ func (c *connector) deadLetters(t *spi.Table) (*spi.Table, error) {
 	return d, nil
 }
 
+// deadLetterNames gives the options in an error about the sink of dead letters the names that people wrote.
+func deadLetterNames(t *spi.Table, err error) error {
+	if !strings.HasSuffix(t.Name, deadLetterName) {
+		return err
+	}
+	return renamedError{err}
+}
+
+type renamedError struct{ error }
+
+func (e renamedError) Error() string {
+	return strings.ReplaceAll(e.error.Error(), "'sink.", "'"+deadLetterPrefix)
+}
+func (e renamedError) Unwrap() error { return e.error }
+
 // deadLetterBox gathers the messages that a reader puts aside.
 type deadLetterBox struct {
 	batch   changelog.Batch

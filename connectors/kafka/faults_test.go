@@ -57,7 +57,7 @@ func TestUnknownTopic(t *testing.T) {
 		return resp, nil, true
 	})
 	_, _, err = tryOpenSink(table(b.Addr(), "topic", "out"), spi.AppendOnly, 1)
-	wantError(t, time.Now(), err, `"out" does not exist`, "kafka-topics.sh", "--create --topic out", "allow.auto.create.topics")
+	wantError(t, time.Now(), err, `"out" does not exist`, "kafka-topics.sh", "--create --topic out", "'sink.topic.partitions' = '4'")
 }
 
 func TestUnreachable(t *testing.T) {

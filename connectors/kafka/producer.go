@@ -24,6 +24,7 @@ type producer struct {
 	batchSize int // bytes that a batch grows to
 	maxRecord int // bytes of a batch that holds one record
 	parts     []*outPartition
+	known     int // partitions of the topic that people were told of
 	warn      func(string)
 
 	ctx  context.Context
@@ -72,14 +73,15 @@ func (r *produceRequest) MaxVersion() int16 {
 	return r.ProduceRequest.MaxVersion()
 }
 
-func newProducer(ctx context.Context, c *cluster, s *settings, tm *topicMeta, maxMessage int, warn func(string)) (*producer, error) {
+// newProducer writes the first use partitions of a topic.
+func newProducer(ctx context.Context, c *cluster, s *settings, tm *topicMeta, use, maxMessage int, warn func(string)) (*producer, error) {
 	p := &producer{
 		c: c, s: s, topic: tm.name, topicID: tm.id, warn: warn, room: make(chan struct{}, 1), refresh: make(chan struct{}, 1),
 		failed: make(chan struct{}), spare: make(chan *outBatch, spareBatches), senders: map[int32]*sender{}, id: -1, epoch: -1,
 	}
 	p.maxRecord = maxMessage
 	p.batchSize = min(max(s.batchSize, 2*batchHead), maxMessage)
-	for i := range tm.partitions {
+	for i := range use {
 		p.parts = append(p.parts, &outPartition{id: int32(i)})
 	}
 	if s.idempotent {
@@ -88,6 +90,7 @@ func newProducer(ctx context.Context, c *cluster, s *settings, tm *topicMeta, ma
 		}
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
+	p.known = len(tm.partitions)
 	p.lead(tm)
 	p.wg.Add(1)
 	go p.manage()
@@ -451,7 +454,8 @@ func (p *producer) expire(cause error) {
 
 // lead hands the partitions to the senders of their leaders, and reports false when one has none.
 func (p *producer) lead(tm *topicMeta) bool {
-	if len(tm.partitions) > len(p.parts) {
+	if n := len(tm.partitions); n > p.known {
+		p.known = n
 		p.warn(fmt.Sprintf("kafka topic %s grew from %d to %d partitions while it is written: the new ones are not used until a restart, because rows of one key must stay in their partition", p.topic, len(p.parts), len(tm.partitions)))
 	}
 	all := true

@@ -281,11 +281,14 @@ func (p *partition) at() spi.Position {
 	return spi.Position{Topic: p.topic.name, TopicID: p.topic.idText(), Partition: p.id, Offset: p.pos, Epoch: p.epoch}
 }
 
-func (t *topicRef) idText() string {
-	if t.id == [16]byte{} {
+func (t *topicRef) idText() string { return idText(t.id) }
+
+// idText is a topic's id in positions; empty where the cluster has none.
+func idText(id [16]byte) string {
+	if id == [16]byte{} {
 		return ""
 	}
-	return hex.EncodeToString(t.id[:])
+	return hex.EncodeToString(id[:])
 }
 
 // Limit implements spi.Reader.

@@ -59,13 +59,13 @@ var securityProperties = map[string]property{
 	"ssl.protocol":                     {set: func(_ *settings, v string) error { _, err := oneOf(v, "TLS", "TLSv1.2", "TLSv1.3"); return err }},
 	"ssl.enabled.protocols":            {set: setTLSVersions},
 	"ssl.truststore.type":              {set: func(s *settings, v string) error { return setStoreType(&s.security.trustType, v) }},
-	"ssl.truststore.location":          {set: text(func(s *settings) *string { return &s.security.trustFile })},
-	"ssl.truststore.certificates":      {set: text(func(s *settings) *string { return &s.security.trustCerts })},
+	"ssl.truststore.location":          {set: textOf(func(s *settings) *string { return &s.security.trustFile })},
+	"ssl.truststore.certificates":      {set: textOf(func(s *settings) *string { return &s.security.trustCerts })},
 	"ssl.truststore.password":          {note: "is ignored: PEM trust stores have no password"},
 	"ssl.keystore.type":                {set: func(s *settings, v string) error { return setStoreType(&s.security.keyType, v) }},
-	"ssl.keystore.location":            {set: text(func(s *settings) *string { return &s.security.keyFile })},
-	"ssl.keystore.certificate.chain":   {set: text(func(s *settings) *string { return &s.security.keyChain })},
-	"ssl.keystore.key":                 {set: text(func(s *settings) *string { return &s.security.keyPEM })},
+	"ssl.keystore.location":            {set: textOf(func(s *settings) *string { return &s.security.keyFile })},
+	"ssl.keystore.certificate.chain":   {set: textOf(func(s *settings) *string { return &s.security.keyChain })},
+	"ssl.keystore.key":                 {set: textOf(func(s *settings) *string { return &s.security.keyPEM })},
 	"ssl.keystore.password":            {note: "is ignored: PEM key stores have no password"},
 	"ssl.key.password":                 {refuse: "is not available in this version: give the key unencrypted (openssl pkcs8 -in key.pem -out plain.pem)"},
 	"ssl.provider":                     {note: noteJava},
@@ -75,7 +75,7 @@ var securityProperties = map[string]property{
 	"sasl.kerberos.service.name":       {refuse: "is not available in this version: Kerberos is not supported"},
 }
 
-func text(field func(*settings) *string) func(*settings, string) error {
+func textOf(field func(*settings) *string) func(*settings, string) error {
 	return func(s *settings, v string) error { *field(s) = v; return nil }
 }
 

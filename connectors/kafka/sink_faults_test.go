@@ -166,7 +166,13 @@ func TestRecordTooLarge(t *testing.T) {
 	}
 	barrier(t, s.Writer(0), 1) // in batches that fit
 	err := s.Writer(0).Write(t.Context(), batchOf(change{0, 77, strings.Repeat("z", 3000)}))
-	wantError(t, time.Now(), err, "kafka t", "max.message.bytes = 2000", "77|zzz")
+	wantError(t, time.Now(), err, "kafka topic t at", "the row (id: 77, name: zzz", "z…) makes a record of 30", "max.message.bytes is 2000", "--alter --add-config max.message.bytes=60")
+
+	// The key names the row where there is one.
+	ut := upsertTable(b.Addr())
+	us, _ := openWriter(t, ut, spi.Upsert, 1)
+	err = us.Writer(0).Write(t.Context(), batchOf(change{changelog.UpdateAfter, 77, strings.Repeat("z", 3000)}))
+	wantError(t, time.Now(), err, "the row (id: 77) makes a record of 30")
 }
 
 // TestSlowBroker holds back the writer when the bound is reached.

@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/sluicesql/sluice/engine/changelog"
 	"github.com/sluicesql/sluice/engine/keyenc"
 	"github.com/sluicesql/sluice/engine/row"
+	"github.com/sluicesql/sluice/engine/text"
 	"github.com/sluicesql/sluice/engine/types"
 )
 
@@ -45,6 +47,8 @@ type writer struct {
 	timestampCol int             // −1 without
 	headersCol   int
 	types        []types.Type
+	names        []string
+	named        []int // columns that name a row to people: its key, or all where it has none
 
 	staged  []staged
 	targets []int64 // records appended to each partition when this writer last did
@@ -100,7 +104,7 @@ func newWriter(s *sink, spec spi.SinkSpec, index int) (*writer, error) {
 	for i, c := range spec.Columns {
 		col := spec.Table.Columns[c]
 		position[c] = i
-		w.types = append(w.types, col.Type)
+		w.types, w.names = append(w.types, col.Type), append(w.names, col.Name)
 		switch {
 		case col.Metadata == "timestamp":
 			w.timestampCol = i
@@ -112,6 +116,15 @@ func newWriter(s *sink, spec spi.SinkSpec, index int) (*writer, error) {
 			valueCols = append(valueCols, i)
 			valueSpec.Columns = append(valueSpec.Columns, col)
 		}
+	}
+	w.named = spec.Key
+	for _, c := range l.keyFields {
+		if len(spec.Key) == 0 {
+			w.named = append(w.named, position[c])
+		}
+	}
+	if len(w.named) == 0 {
+		w.named = valueCols
 	}
 	w.valueOf = projectionOf(valueCols, w.types)
 	var err error
@@ -281,7 +294,7 @@ func (w *writer) change(before, after row.Row) (err error) {
 	}
 	size := len(buf) - start - 4
 	if size+batchHead+24 > w.s.p.maxRecord {
-		return w.tooLarge(size, value)
+		return w.tooLarge(size, r)
 	}
 	binary.LittleEndian.PutUint32(buf[start:], uint32(size))
 	s.buf = buf
@@ -331,12 +344,23 @@ func (w *writer) partition(r row.Row) int {
 	return w.turn
 }
 
-func (w *writer) tooLarge(size int, value []byte) error {
-	shown := w.present
-	if shown == nil {
-		shown = value
+// tooLarge names a row whose record no batch may hold.
+func (w *writer) tooLarge(size int, r row.Row) error {
+	b := []byte("(")
+	for i, c := range w.named {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = append(append(b, w.names[c]...), ": "...)
+		v := text.Append(nil, w.types[c], r.Get(c, w.types[c].Phys()), w.zone)
+		if len(v) > 60 {
+			v = append(bytes.ToValidUTF8(v[:60], nil), "…"...)
+		}
+		b = append(b, v...)
 	}
-	return fmt.Errorf("kafka %s: a record of %d bytes is larger than the topic's max.message.bytes = %d: %.120q; raise it with kafka-configs.sh, or write fewer columns", w.s.cfg.topic, size, w.s.p.maxRecord, shown)
+	t := w.s.cfg.topic
+	return fmt.Errorf("kafka topic %s at %s: the row %s) makes a record of %d bytes, and the topic's max.message.bytes is %d; raise that (kafka-configs.sh --bootstrap-server %s --topic %s --alter --add-config max.message.bytes=%d), or write less of the row",
+		t, w.s.c.seeds, b, size, w.s.p.maxRecord, w.s.c.seeds, t, 2*size)
 }
 
 // handOver moves what is staged for a partition into its batches.

@@ -216,6 +216,9 @@ type SinkSpec struct {
 	// the whole row as it was last shown, and UpdateBefore is left out.
 	Mode    Mode
 	Writers int
+	// Pin is what PinnedSink.Pin gave when the job opened the sink before; empty at the first time, and without a
+	// state directory.
+	Pin string
 	// TimeZone is the session's.
 	TimeZone *time.Location
 	Warn     func(msg string)
@@ -229,6 +232,14 @@ type Sink interface {
 	Stats() SinkStats
 	// Close flushes nothing: it lets go. Every acknowledged change is out by then.
 	Close() error
+}
+
+// PinnedSink is a Sink that has to treat the outside at later starts as it did at the first: a topic, say, among
+// whose partitions it divides keys.
+type PinnedSink interface {
+	Sink
+	// Pin is what to keep for the next start; never empty. It is made durable before the first Write.
+	Pin() string
 }
 
 // SinkStats counts since the start.
