@@ -165,6 +165,9 @@ func (b *builder) collect(r rel) {
 		for _, in := range r.inputs {
 			b.collect(in)
 		}
+	case *relOuter:
+		b.collect(r.left.rel)
+		b.collect(r.right.rel)
 	}
 }
 
@@ -173,7 +176,9 @@ func (b *builder) derive(ids []int, mode spi.Mode, f *facts, bounded bool, dist 
 	p := Props{Mode: mode, Keys: f.visible(ids), Bounded: bounded}
 	for _, id := range ids {
 		c := &b.columns.list[id]
-		p.Columns = append(p.Columns, Column{c.name, c.typ})
+		t := c.typ
+		t.NotNull = (t.NotNull || c.solid) && !f.filled[id]
+		p.Columns = append(p.Columns, Column{c.name, t})
 	}
 	if dist != nil {
 		s := stream{ids: ids, facts: f}
@@ -200,6 +205,9 @@ func (b *builder) stream(r rel, need colSet) *stream {
 	case *relShared:
 		return b.sharedStream(r)
 	case *relJoin:
+		o := &relOuter{kind: InnerJoin, left: r.inputs[0], right: r.inputs[1], conds: r.conds, keyL: r.keyL, keyR: r.keyR}
+		return b.join(o, need)
+	case *relOuter:
 		return b.join(r, need)
 	case *relAggregate:
 		return b.aggregate(r, need)

@@ -18,7 +18,7 @@ func (b *builder) aggregate(r *relAggregate, need colSet) *stream {
 		keys = pick(keys, p)
 	}
 	if !in.dividedBy(keys) {
-		in = b.exchange(in, keys, false)
+		in = b.exchange(in, keys)
 	}
 	f := r.facts(in.facts)
 	n := &Aggregate{Input: in.node, Key: in.mustAt(keys), Global: r.global}

@@ -16,31 +16,45 @@ type joinSide struct {
 	// index says that an upsert side is routed by columns that its primary key does not determine, so that
 	// an index has to remember where each row went.
 	index bool
+	// kept says that rows with a NULL in their key are kept, as the join gives them alone.
+	kept bool
 }
 
-// join builds a keyed join of two inputs.
-func (b *builder) join(j *relJoin, need colSet) *stream {
-	all := need.clone().addExprs(j.conds)
-	l := b.joinSide(j.inputs[0].rel, all, j.keyL)
-	r := b.joinSide(j.inputs[1].rel, all, j.keyR)
+// join builds a keyed join of two inputs, which may be an inner one.
+func (b *builder) join(o *relOuter, need colSet) *stream {
+	kind, conds := o.kind, o.conds
+	all := need.clone().addExprs(conds)
+	l, r := b.joinSide(o.left.rel, all, o.keyL), b.joinSide(o.right.rel, all, o.keyR)
+	l.kept, r.kept = kind.Alone(0) == AloneUnmatched, kind.Alone(1) == AloneUnmatched
 	// The order of the key's columns is free: one that a side is divided by already saves its exchange.
 	if p := permutation(l.stream, l.key); p != nil {
 		l.key, r.key = pick(l.key, p), pick(r.key, p)
 	} else if p := permutation(r.stream, r.key); p != nil {
 		l.key, r.key = pick(l.key, p), pick(r.key, p)
 	}
-	n := &Join{Kind: InnerJoin, L: b.route(l), R: b.route(r)}
+	n := &Join{Kind: kind, L: b.route(l), R: b.route(r)}
 	n.Left, n.Right = l.node, r.node
-	f := joinFacts(l.facts, r.facts, l.key, r.key)
-	f.filter(j.conds)
+	var f *facts
+	if kind == InnerJoin {
+		f = joinFacts(l.facts, r.facts, l.key, r.key)
+		f.filter(conds)
+	} else {
+		f = o.facts(l.facts, r.facts, l.ids, r.ids)
+	}
 	mode := spi.Retract
-	if l.props().Mode == spi.AppendOnly && r.props().Mode == spi.AppendOnly {
+	if (kind == InnerJoin || kind == SemiJoin) && l.props().Mode == spi.AppendOnly && r.props().Mode == spi.AppendOnly {
 		mode = spi.AppendOnly
 	}
-	dist := append([]int{}, l.key...)
-	out := &stream{node: n, ids: slices.Concat(l.ids, r.ids), facts: f, dist: dist}
-	n.Props = b.derive(out.ids, mode, f, l.props().Bounded && r.props().Bounded, dist)
-	n.Residual = expr.And(out.exprs(j.conds)...)
+	both := &stream{ids: slices.Concat(l.ids, r.ids), facts: joinFacts(l.facts, r.facts, nil, nil)}
+	n.Residual = expr.And(both.exprs(conds)...)
+	out := &stream{node: n, ids: both.ids, facts: f}
+	if kind.Semi() {
+		out.ids = l.ids
+	}
+	if kind != FullJoin && n.L.Nulls != NullsKept { // else rows without a match, or with a NULL in the key, are elsewhere
+		out.dist = append([]int{}, l.key...)
+	}
+	n.Props = b.derive(out.ids, mode, f, l.props().Bounded && r.props().Bounded, out.dist)
 	return out
 }
 
@@ -112,14 +126,34 @@ func permutation(s *stream, key []int) []int {
 
 // route divides a side by its join key and chooses its state's layout.
 func (b *builder) route(s *joinSide) JoinSide {
+	nulls := NullsNone
+	if slices.ContainsFunc(s.mustAt(s.key), func(k int) bool { return !s.props().Columns[k].Type.NotNull }) {
+		nulls = NullsDropped
+		if s.kept {
+			nulls = NullsKept
+		}
+	}
+	side := JoinSide{Upsert: s.upsert}
 	if s.index {
-		s.stream = b.exchange(s.stream, s.pk, false)
-		s.stream = b.normaliseIndex(s.stream, s.pk, s.key)
+		s.stream = b.exchange(s.stream, s.pk)
+		s.stream = b.normaliseIndex(s.stream, s.pk, s.key, s.kept)
+		if nulls == NullsDropped {
+			nulls = NullsNone // the index has dropped them
+		}
 	}
-	if !s.dividedBy(s.key) {
-		s.stream = b.exchange(s.stream, s.key, !s.index)
+	divided := s.dividedBy(s.key)
+	if !divided {
+		var scatter []int
+		if nulls == NullsKept {
+			scatter = s.identity()
+		}
+		s.stream = b.exchangeNulls(s.stream, s.key, nulls, scatter)
+		side.Scatter = s.mustAt(scatter)
 	}
-	side := JoinSide{Key: s.mustAt(s.key), Upsert: s.upsert}
+	if nulls == NullsKept || divided {
+		side.Nulls = nulls
+	}
+	side.Key = s.mustAt(s.key)
 	unique, ok := s.pk, s.upsert
 	if !s.upsert {
 		unique, ok = s.uniqueFor(s.key)
@@ -136,6 +170,17 @@ func (b *builder) route(s *joinSide) JoinSide {
 		}
 	}
 	return side
+}
+
+// identity are columns that tell the side's rows apart.
+func (s *joinSide) identity() []int {
+	if s.upsert {
+		return s.pk
+	}
+	if k := s.bestKey(); k != nil {
+		return pick(s.ids, k)
+	}
+	return s.ids
 }
 
 // uniqueFor is the unique key that needs the fewest columns beside key.
@@ -170,28 +215,36 @@ func (s *stream) dividedBy(key []int) bool {
 }
 
 // normaliseIndex remembers by primary key where each row went.
-func (b *builder) normaliseIndex(s *stream, pk, route []int) *stream {
-	n := &Normalise{Why: "the join key is not determined by the primary key, so an index remembers where each row went; the join's own state keeps the rows", Props: b.derive(s.ids, spi.Upsert, s.facts, s.props().Bounded, s.dist), Input: s.node, Kind: NormaliseIndex, Key: s.mustAt(pk), Route: s.mustAt(route)}
+func (b *builder) normaliseIndex(s *stream, pk, route []int, keepNull bool) *stream {
+	n := &Normalise{
+		Why:   "the join key is not determined by the primary key, so an index remembers where each row went; the join's own state keeps the rows",
+		Props: b.derive(s.ids, spi.Upsert, s.facts, s.props().Bounded, s.dist), Input: s.node, Kind: NormaliseIndex, Key: s.mustAt(pk), Route: s.mustAt(route), KeepNull: keepNull,
+	}
 	return &stream{node: n, ids: s.ids, facts: s.facts, dist: s.dist}
 }
 
 // exchange divides s by the hash of key, or sends all to one shard without one.
-func (b *builder) exchange(s *stream, key []int, dropNull bool) *stream {
+func (b *builder) exchange(s *stream, key []int) *stream {
+	return b.exchangeNulls(s, key, NullsNone, nil)
+}
+
+// exchangeNulls is exchange where something is done with the rows that have a NULL in their key. scatter are the
+// columns by which they are divided where they are kept.
+func (b *builder) exchangeNulls(s *stream, key []int, nulls Nulls, scatter []int) *stream {
 	if s.branches != nil {
 		// Each input goes to where the key says, rather than all through the shards of a union.
 		return b.unite(s, func(part *stream) *stream {
-			if part.dividedBy(key) && !dropNull {
+			if part.dividedBy(key) && nulls == NullsNone {
 				return part
 			}
-			return b.exchange(part, key, dropNull)
+			return b.exchangeNulls(part, key, nulls, scatter)
 		})
 	}
-	n := &Exchange{Input: s.node, Key: s.mustAt(key)}
-	n.Props = b.derive(s.ids, s.props().Mode, s.facts, s.props().Bounded, append([]int{}, key...))
-	for _, k := range n.Key {
-		if dropNull && !n.Columns[k].Type.NotNull {
-			n.DropNull = true
-		}
+	n := &Exchange{Input: s.node, Key: s.mustAt(key), Nulls: nulls, Scatter: s.mustAt(scatter)}
+	dist := append([]int{}, key...)
+	if nulls == NullsKept {
+		dist = nil
 	}
-	return &stream{node: n, ids: s.ids, facts: s.facts, dist: append([]int{}, key...)}
+	n.Props = b.derive(s.ids, s.props().Mode, s.facts, s.props().Bounded, dist)
+	return &stream{node: n, ids: s.ids, facts: s.facts, dist: dist}
 }

@@ -30,8 +30,8 @@ func (b *builder) sink(l *logicalSink) (*Sink, error) {
 // resultSink describes the result of a top-level SELECT.
 func (b *builder) resultSink(n *Sink, l *logicalSink, s *stream) {
 	t := &spi.Table{}
-	for i, id := range s.ids {
-		typ := b.columns.list[id].typ
+	for i := range s.ids {
+		typ := s.props().Columns[i].Type
 		t.Columns = append(t.Columns, spi.Column{Name: l.names[i], Type: typ})
 		n.Spec.Columns = append(n.Spec.Columns, i)
 		n.Columns = append(n.Columns, Column{l.names[i], typ})
@@ -47,7 +47,7 @@ func (b *builder) tableSink(n *Sink, l *logicalSink, s *stream) error {
 	for pos, i := range info.columns {
 		c := info.spec.Columns[i]
 		n.Columns = append(n.Columns, Column{c.Name, c.Type})
-		if info.declared(pos).Type.NotNull && !b.columns.list[s.ids[pos]].typ.NotNull {
+		if info.declared(pos).Type.NotNull && !s.props().Columns[pos].Type.NotNull {
 			n.NotNull = append(n.NotNull, pos)
 		}
 	}
@@ -107,6 +107,11 @@ func changingTable(r rel) *sourceInfo {
 				return t
 			}
 		}
+	case *relOuter:
+		if t := changingTable(r.left.rel); t != nil {
+			return t
+		}
+		return changingTable(r.right.rel)
 	}
 	return nil
 }
@@ -177,11 +182,11 @@ func (b *builder) toSink(n *Sink, l *logicalSink, s *stream) *stream {
 // toWriters divides s by key among a sink's writers; width 0 is the job's parallelism.
 func (b *builder) toWriters(s *stream, key []int, width int) *stream {
 	if width == 0 {
-		return b.exchange(s, key, false)
+		return b.exchange(s, key)
 	}
 	plain := *s
 	plain.branches = nil
-	out := b.exchange(&plain, key, false)
+	out := b.exchange(&plain, key)
 	out.node.(*Exchange).Width = width
 	return out
 }

@@ -65,7 +65,7 @@ func (b *builder) table(c *chain, need colSet) *stream {
 		return b.plainTable(c, need)
 	}
 	s := b.upsertTable(c, need)
-	s = b.exchange(s, c.pk(), false)
+	s = b.exchange(s, c.pk())
 	return b.normaliseRows(s, c.pk(), "its consumer is not a keyed join, so the rows are kept here")
 }
 
@@ -218,7 +218,9 @@ func (b *builder) makeBase(t *Table) *tableBase {
 	// The shared part has column numbers of its own: the table's columns by index.
 	all := make([]int, len(src.spec.Columns))
 	for i, c := range src.spec.Columns {
-		all[i] = b.columns.add(c.Name, c.Name, b.columns.list[scans[0].ids[i]].typ)
+		col := b.columns.list[scans[0].ids[i]]
+		col.typ.NotNull = col.typ.NotNull || col.solid
+		all[i] = b.columns.add(c.Name, c.Name, col.typ)
 		if src.changing() && slices.Contains(t.PrimaryKey, i) {
 			used[i] = true
 		}
@@ -232,7 +234,7 @@ func (b *builder) makeBase(t *Table) *tableBase {
 	if src.mode == spi.Upsert {
 		pk := pick(all, t.PrimaryKey)
 		s = b.filter(s, own, pk)
-		s = b.normaliseRows(b.exchange(s, pk, false), pk, fmt.Sprintf("%d places of the job read the table, so the rows are kept once for all", len(scans)))
+		s = b.normaliseRows(b.exchange(s, pk), pk, fmt.Sprintf("%d places of the job read the table, so the rows are kept once for all", len(scans)))
 		base.reader, base.dist = false, t.PrimaryKey
 	} else {
 		s = b.filter(s, own, nil)

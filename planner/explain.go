@@ -175,7 +175,11 @@ func describeNormalise(n *Normalise) (string, []string) {
 	if n.Kind == NormaliseRows {
 		return "Normalise: rows by " + in.names(n.Key), []string{"why: " + n.Why}
 	}
-	return fmt.Sprintf("Normalise: index from %s to %s", in.names(n.Key), in.names(n.Route)), []string{"why: " + n.Why}
+	title := fmt.Sprintf("Normalise: index from %s to %s", in.names(n.Key), in.names(n.Route))
+	if n.KeepNull {
+		title += ", NULLs too"
+	}
+	return title, []string{"why: " + n.Why}
 }
 
 func describeExchange(n *Exchange) string {
@@ -190,8 +194,11 @@ func describeExchange(n *Exchange) string {
 	default:
 		s = "by the hash of " + n.Input.Out().names(n.Key)
 	}
-	if n.DropNull {
+	switch n.Nulls {
+	case NullsDropped:
 		s += ", without NULLs"
+	case NullsKept:
+		s += ", NULLs by " + n.Input.Out().names(n.Scatter)
 	}
 	if n.Width > 0 {
 		s += fmt.Sprintf(", to %d", n.Width)
@@ -201,13 +208,18 @@ func describeExchange(n *Exchange) string {
 
 func describeJoin(n *Join) (string, []string) {
 	l, r := n.Left.Out(), n.Right.Out()
-	title := "Join: every row with every row"
+	title := n.Kind.String() + ": every row with every row"
 	if len(n.L.Key) > 0 {
-		title = fmt.Sprintf("Join: %s = %s", l.names(n.L.Key), r.names(n.R.Key))
+		title = fmt.Sprintf("%s: %s = %s", n.Kind, l.names(n.L.Key), r.names(n.R.Key))
 	}
 	d := []string{"left state: " + describeSide(l, n.L), "right state: " + describeSide(r, n.R)}
 	if n.Residual != nil {
 		d = append(d, "and: "+n.Residual.String())
+	}
+	for port, side := range [...]string{"left", "right"} {
+		if n.Counts(port) {
+			d = append(d, "the matches of each "+side+" row are counted")
+		}
 	}
 	return title, d
 }

@@ -20,9 +20,11 @@ type facts struct {
 	equal map[int]int
 	// consts are representatives of classes with a single value.
 	consts map[int]bool
+	// filled are columns that an outer join fills up with NULLs.
+	filled colSet
 }
 
-func newFacts() *facts { return &facts{equal: map[int]int{}, consts: map[int]bool{}} }
+func newFacts() *facts { return &facts{equal: map[int]int{}, consts: map[int]bool{}, filled: colSet{}} }
 
 func (f *facts) clone() *facts {
 	g := newFacts()
@@ -32,6 +34,9 @@ func (f *facts) clone() *facts {
 	}
 	for k := range f.consts {
 		g.consts[k] = true
+	}
+	for k := range f.filled {
+		g.filled[k] = true
 	}
 	return g
 }
@@ -184,6 +189,8 @@ func factsOf(r rel) *facts {
 		}
 		f.filter(r.conds)
 		return f
+	case *relOuter:
+		return r.facts(factsOf(r.left.rel), factsOf(r.right.rel), r.left.rel.out(), r.right.rel.out())
 	}
 	panic("planner: unknown logical node")
 }
@@ -196,6 +203,9 @@ func (s *relShared) facts() *facts {
 		f.addKey(pick(s.ids, k))
 	}
 	for i, a := range s.def.ids {
+		if inner.filled[a] {
+			f.filled[s.ids[i]] = true
+		}
 		if inner.isConst(a) {
 			f.consts[f.rep(s.ids[i])] = true
 		}
@@ -261,6 +271,9 @@ func joinFacts(l, r *facts, keyL, keyR []int) *facts {
 	for k := range r.consts {
 		f.consts[k] = true
 	}
+	for k := range r.filled {
+		f.filled[k] = true
+	}
 	f.keys = nil
 	for i := range keyL {
 		f.merge(keyL[i], keyR[i])
@@ -284,6 +297,44 @@ func joinFacts(l, r *facts, keyL, keyR []int) *facts {
 		for _, a := range l.keys {
 			for _, b := range r.keys {
 				f.addKey(append(append([]int(nil), a...), b...))
+			}
+		}
+	}
+	return f
+}
+
+// facts are those of an outer, semi or anti join over inputs with the facts l and r and the columns left and right.
+func (o *relOuter) facts(l, r *facts, left, right []int) *facts {
+	if o.kind.Semi() {
+		return l
+	}
+	f := l.clone()
+	for k, v := range r.equal {
+		f.equal[k] = v // of columns that are filled up, too: they are NULL together
+	}
+	for _, id := range right {
+		f.filled[id] = true
+	}
+	if o.kind == LeftJoin && r.isKey(o.keyR) {
+		return f // a left row has one row
+	}
+	if o.kind == FullJoin {
+		f.consts = map[int]bool{}
+		for _, id := range left {
+			f.filled[id] = true
+		}
+	}
+	sure := map[int]bool{}
+	for id := range o.solid {
+		sure[f.rep(id)] = true
+	}
+	f.keys = nil
+	for _, a := range l.keys {
+		for _, b := range r.keys {
+			k := append(append([]int(nil), a...), b...)
+			// A left row and a right row without a match could both be all NULLs in the key.
+			if o.kind == LeftJoin || slices.ContainsFunc(k, func(id int) bool { return sure[f.rep(id)] }) {
+				f.addKey(k)
 			}
 		}
 	}

@@ -71,9 +71,9 @@ func describeState(w io.Writer, n Node) {
 			fmt.Fprintf(w, " %s,", anonymous(e))
 		}
 	case *Exchange:
-		fmt.Fprintf(w, " %v %v %v %v", n.Key, n.Spread, n.ByRow, n.DropNull)
+		fmt.Fprintf(w, " %v %v %v %v", n.Key, n.Spread, n.ByRow, n.Nulls)
 	case *Normalise:
-		fmt.Fprintf(w, " %d %v %v", n.Kind, n.Key, n.Route)
+		fmt.Fprintf(w, " %d %v %v %v", n.Kind, n.Key, n.Route, n.KeepNull)
 	case *Aggregate:
 		fmt.Fprintf(w, " %v %v", n.Key, n.Global)
 		for _, c := range n.Calls {

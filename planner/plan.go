@@ -134,7 +134,7 @@ const (
 	NormaliseRows NormaliseKind = iota
 	// NormaliseIndex keeps, by primary key, only the columns by which the next exchange routes; its output
 	// is of mode Upsert again, with a Delete sent first to where the row was, whenever Route changes. A row
-	// with a NULL among Route becomes a Delete.
+	// with a NULL among Route becomes a Delete, unless KeepNull is set.
 	NormaliseIndex
 )
 
@@ -146,6 +146,8 @@ type Normalise struct {
 	Kind  NormaliseKind
 	Key   []int // the primary key within the input's columns
 	Route []int // NormaliseIndex: the join key within the input's columns
+	// KeepNull keeps rows with a NULL among Route.
+	KeepNull bool
 	// Why tells the reason for the form, for EXPLAIN.
 	Why string
 }
@@ -165,10 +167,12 @@ type Exchange struct {
 	Spread bool
 	// ByRow: rows are divided by the hash of all their bytes (for sinks without a key).
 	ByRow bool
-	// DropNull: rows with a NULL in Key are dropped (the key of an inner join). On an Upsert input they
-	// never occur with a Key beyond the primary key, as NormaliseIndex turned them into Deletes; where Key is
-	// within the primary key, NULLs cannot occur.
-	DropNull bool
+	// Nulls says what is done with rows that have a NULL in Key. NullsDropped is for a side of a join that
+	// shows matches alone; on an Upsert input such rows never occur with a Key beyond the primary key, as
+	// NormaliseIndex turned them into Deletes. NullsKept divides them by the hash of Key and Scatter, so that
+	// they do not all go to one shard; Dist is then nil.
+	Nulls   Nulls
+	Scatter []int
 	// Width is the number of consumers; 0 for the job's parallelism.
 	Width int
 }
@@ -176,11 +180,59 @@ type Exchange struct {
 // Inputs implements Node.
 func (e *Exchange) Inputs() []Node { return []Node{e.Input} }
 
-// JoinKind is the kind of a join.
+// JoinKind is the kind of a join. A right join is a left join of its inputs the other way round.
 type JoinKind uint8
 
-// InnerJoin is the join kind that is executed; others are refused when binding.
-const InnerJoin JoinKind = iota
+// The kinds of joins. Semi and anti joins have the left columns alone: of the rows with and without a match.
+const (
+	InnerJoin JoinKind = iota
+	LeftJoin
+	FullJoin
+	SemiJoin
+	AntiJoin
+)
+
+// String is the kind in EXPLAIN.
+func (k JoinKind) String() string {
+	return [...]string{"Join", "Left join", "Full join", "Semi join", "Anti join"}[k]
+}
+
+// Semi reports whether the kind has the left columns alone.
+func (k JoinKind) Semi() bool { return k == SemiJoin || k == AntiJoin }
+
+// Alone says which rows of a join's side come out by themselves, with NULLs for the other side's columns where
+// the join has those.
+type Alone uint8
+
+// The rows that come out alone: none, those without a match, those with one.
+const (
+	AloneNever Alone = iota
+	AloneUnmatched
+	AloneMatched
+)
+
+// Alone says which rows of the left (0) or right (1) side come out alone.
+func (k JoinKind) Alone(port int) Alone {
+	switch {
+	case k == FullJoin, (k == LeftJoin || k == AntiJoin) && port == 0:
+		return AloneUnmatched
+	case k == SemiJoin && port == 0:
+		return AloneMatched
+	}
+	return AloneNever
+}
+
+// Nulls says what is done with rows that have a NULL in a key, and so match nothing.
+type Nulls uint8
+
+const (
+	// NullsNone says that there are none, or that a NULL is a value as any other.
+	NullsNone Nulls = iota
+	// NullsDropped says that they are dropped.
+	NullsDropped
+	// NullsKept says that they are kept, since they come out of the join alone.
+	NullsKept
+)
 
 // Layout is the form of one side's join state, by what is known of its keys.
 type Layout uint8
@@ -209,18 +261,28 @@ type JoinSide struct {
 	// Upsert says that the input is of mode Upsert, by Key and Unique together: the state is the
 	// normaliser. Its Deletes carry the columns of Key and Unique only.
 	Upsert bool
+	// Nulls says what is done with rows that have a NULL in Key; Scatter are the columns by which those that
+	// are kept are divided beside it.
+	Nulls   Nulls
+	Scatter []int
 }
 
-// Join is a keyed join. Its output is the left columns followed by the right ones. Both inputs are divided
-// by their keys; with empty keys everything is on one shard.
+// Join is a keyed join. Its output is the left columns followed by the right ones, or the left ones alone.
+// Both inputs are divided by their keys; with empty keys everything is on one shard.
 type Join struct {
 	Props
 	Kind        JoinKind
 	Left, Right Node
 	L, R        JoinSide
-	// Residual is a further condition over the output columns; nil for none.
+	// Residual is a further condition over the columns of both sides; nil for none.
 	Residual expr.Expr
 }
+
+// Alone says which rows of the left (0) or right (1) side come out alone.
+func (j *Join) Alone(port int) Alone { return j.Kind.Alone(port) }
+
+// Counts reports whether the matches of that side's rows are counted in the state.
+func (j *Join) Counts(port int) bool { return j.Residual != nil && j.Alone(port) != AloneNever }
 
 // Inputs implements Node.
 func (j *Join) Inputs() []Node { return []Node{j.Left, j.Right} }

@@ -98,7 +98,8 @@ func randomQuery(r *rand.Rand) string {
 		case r.IntN(8) == 0:
 			from.WriteString(" CROSS JOIN " + t)
 		default:
-			from.WriteString(" JOIN " + t + " ON " + strings.Join(on, " AND "))
+			kind := []string{" JOIN ", " LEFT JOIN ", " RIGHT JOIN ", " FULL JOIN "}[max(0, r.IntN(6)-2)]
+			from.WriteString(kind + t + " ON " + strings.Join(on, " AND "))
 		}
 	}
 	last := n - 1

@@ -13,8 +13,8 @@ import (
 // number until the physical plan is built. So a predicate moves through a join as it is, and a plain
 // column that is merely passed on or renamed keeps its number: names are the scopes' business.
 
-// rel is a node of the logical tree: *relScan, *relValues, *relFilter, *relExtend, *relJoin, *relAggregate,
-// *relUnion, *relView or *relShared.
+// rel is a node of the logical tree: *relScan, *relValues, *relFilter, *relExtend, *relJoin, *relOuter,
+// *relAggregate, *relUnion, *relView or *relShared.
 type rel interface {
 	// out are the columns that the node delivers.
 	out() []int
@@ -25,17 +25,20 @@ type columnInfo struct {
 	name  string // as a result column
 	label string // in expressions of EXPLAIN: with the table's alias
 	typ   types.Type
+	// solid says that the column is NOT NULL where it is made, and nullable above the outer join that fills
+	// it up with NULLs; typ is then nullable.
+	solid bool
 }
 
 // columnTable numbers the columns of a job.
 type columnTable struct{ list []columnInfo }
 
 func (t *columnTable) add(name, label string, typ types.Type) int {
-	t.list = append(t.list, columnInfo{name, label, typ})
+	t.list = append(t.list, columnInfo{name: name, label: label, typ: typ})
 	return len(t.list) - 1
 }
 
-// copy numbers another column like id.
+// copy numbers another column like id, as it is seen now.
 func (t *columnTable) copy(id int) int {
 	c := t.list[id]
 	return t.add(c.name, c.label, c.typ)
@@ -133,6 +136,27 @@ func (j *relJoin) out() []int {
 	return o
 }
 
+// relOuter is a join that gives more than pairs: a left, full, semi or anti join. It has two inputs, which
+// no rule reorders, and once ordered equality keys and the rest of its conditions.
+type relOuter struct {
+	kind        JoinKind
+	left, right joinInput
+	conds       []expr.Expr
+	// solid are columns of the inputs that are never NULL there.
+	solid colSet
+
+	ordered    bool
+	keyL, keyR []int
+}
+
+func (o *relOuter) out() []int {
+	l := o.left.rel.out()
+	if o.kind.Semi() {
+		return l
+	}
+	return append(append([]int(nil), l...), o.right.rel.out()...)
+}
+
 // relView is one reference to a view or WITH item. It is resolved before the rules run: into its body, or
 // into a relShared where the view has several references.
 type relView struct {
@@ -190,6 +214,9 @@ func changing(r rel) bool {
 		return true
 	case *relUnion:
 		return slices.ContainsFunc(r.inputs, changing)
+	case *relOuter:
+		// A row that is shown without a match is taken back when one comes.
+		return r.kind != SemiJoin || changing(r.left.rel) || changing(r.right.rel)
 	}
 	return false
 }
@@ -208,7 +235,7 @@ func hasState(r rel) bool {
 		return hasState(r.def.body)
 	case *relUnion:
 		return slices.ContainsFunc(r.inputs, hasState)
-	case *relJoin, *relAggregate:
+	case *relJoin, *relOuter, *relAggregate:
 		return true
 	}
 	return false

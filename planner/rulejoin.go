@@ -15,8 +15,11 @@ func (j *logicalJob) orderJoins() error {
 		if err := mapInputs(r, order); err != nil {
 			return nil, err
 		}
-		if jn, ok := r.(*relJoin); ok {
-			return j.orderJoin(jn)
+		switch r := r.(type) {
+		case *relJoin:
+			return j.orderJoin(r)
+		case *relOuter:
+			return r, j.orderOuter(r)
 		}
 		return r, nil
 	}
@@ -149,18 +152,9 @@ func within(e expr.Expr, cols []int) bool {
 func (j *logicalJob) joinTwo(cur rel, in joinInput, conds []expr.Expr) (rel, []expr.Expr) {
 	l, r := &relExtend{in: cur}, &relExtend{in: in.rel}
 	jn := &relJoin{ordered: true}
-	var later []expr.Expr
-	known := factsOf(cur)
-	for _, c := range conds {
-		a, b, ok := joinKey(c, cur.out(), in.rel.out())
-		if ok {
-			ka, kb := j.keyColumn(l, a), j.keyColumn(r, b)
-			// A second equality with the same left column is no further key, but a condition.
-			if !slices.ContainsFunc(jn.keyL, func(k int) bool { return known.same(k, ka) }) {
-				jn.keyL, jn.keyR = append(jn.keyL, ka), append(jn.keyR, kb)
-				continue
-			}
-		}
+	var rest, later []expr.Expr
+	jn.keyL, jn.keyR, rest = j.joinKeys(l, r, conds)
+	for _, c := range rest {
 		if within(c, slices.Concat(cur.out(), in.rel.out())) {
 			jn.conds = append(jn.conds, c)
 		} else {
@@ -169,6 +163,43 @@ func (j *logicalJob) joinTwo(cur rel, in joinInput, conds []expr.Expr) (rel, []e
 	}
 	jn.inputs = []joinInput{{rel: bare(l)}, {rel: bare(r), pos: in.pos, kind: in.kind}}
 	return jn, later
+}
+
+// orderOuter takes the keys of a join from its conditions.
+func (j *logicalJob) orderOuter(o *relOuter) error {
+	l, r := &relExtend{in: o.left.rel}, &relExtend{in: o.right.rel}
+	keyL, keyR, rest := j.joinKeys(l, r, o.conds)
+	if len(keyL) == 0 && !singleRow(l.in) && !singleRow(r.in) {
+		return noEquality(l.in, joinInput{rel: r.in, pos: o.place().pos, kind: o.place().kind}, o.conds)
+	}
+	o.ordered, o.keyL, o.keyR, o.conds = true, keyL, keyR, rest
+	o.left.rel, o.right.rel = bare(l), bare(r)
+	return nil
+}
+
+// place is where the join is written.
+func (o *relOuter) place() joinInput {
+	if o.left.pos.Line > o.right.pos.Line || o.left.pos.Line == o.right.pos.Line && o.left.pos.Col > o.right.pos.Col {
+		return o.left
+	}
+	return o.right
+}
+
+// joinKeys splits the equalities between two inputs off as keys, of which computed ones are added to the inputs.
+func (j *logicalJob) joinKeys(l, r *relExtend, conds []expr.Expr) (keyL, keyR []int, rest []expr.Expr) {
+	known := factsOf(l.in)
+	for _, c := range conds {
+		if a, b, ok := joinKey(c, l.in.out(), r.in.out()); ok {
+			ka, kb := j.keyColumn(l, a), j.keyColumn(r, b)
+			// A second equality with the same left column is no further key, but a condition.
+			if !slices.ContainsFunc(keyL, func(k int) bool { return known.same(k, ka) }) {
+				keyL, keyR = append(keyL, ka), append(keyR, kb)
+				continue
+			}
+		}
+		rest = append(rest, c)
+	}
+	return keyL, keyR, rest
 }
 
 // keyColumn is the column that holds a join key: the plain column itself, or a computed one.

@@ -115,6 +115,13 @@ func (p *pruner) mark(r rel, need colSet) {
 			}
 			p.mark(in, below)
 		}
+	case *relOuter:
+		all := need.clone().addExprs(r.conds)
+		for id := range setOf(r.keyL, r.keyR) {
+			all[id] = true
+		}
+		p.mark(r.left.rel, setOf(all.of(r.left.rel.out())))
+		p.mark(r.right.rel, setOf(all.of(r.right.rel.out())))
 	case *relShared:
 		if r.def.need == nil {
 			r.def.need = colSet{}

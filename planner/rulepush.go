@@ -24,6 +24,8 @@ func push(r rel, conds []expr.Expr) rel {
 		return pushAggregate(r, conds)
 	case *relUnion:
 		return pushUnion(r, conds)
+	case *relOuter:
+		return pushOuter(r, conds)
 	}
 	return filtered(r, conds)
 }

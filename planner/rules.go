@@ -104,6 +104,11 @@ func mapInputs(r rel, f func(rel) (rel, error)) (err error) {
 				return err
 			}
 		}
+	case *relOuter:
+		if r.left.rel, err = f(r.left.rel); err != nil {
+			return err
+		}
+		r.right.rel, err = f(r.right.rel)
 	}
 	return err
 }
@@ -188,6 +193,7 @@ func (j *logicalJob) sharedRef(d *sharedBody, v *relView) rel {
 		n, ok := fresh[id]
 		if !ok {
 			n = j.columns.copy(id)
+			j.columns.list[n].solid = j.columns.list[id].solid
 			fresh[id] = n
 		}
 		return n
@@ -254,6 +260,13 @@ func renumbered(r rel, f func(int) int) rel {
 			n.inputs, n.cols = append(n.inputs, renumbered(in, f)), append(n.cols, all(r.cols[i]))
 		}
 		return n
+	case *relOuter:
+		n := *r
+		n.left.rel, n.right.rel, n.conds, n.solid = renumbered(r.left.rel, f), renumbered(r.right.rel, f), exprs(r.conds), colSet{}
+		for id := range r.solid {
+			n.solid[f(id)] = true
+		}
+		return &n
 	}
 	panic("planner: a view is renumbered before it is resolved")
 }
@@ -266,6 +279,8 @@ func (j *logicalJob) foldConstants() error {
 		case *relFilter:
 			r.conds = j.foldConds(r.conds)
 		case *relJoin:
+			r.conds = j.foldConds(r.conds)
+		case *relOuter:
 			r.conds = j.foldConds(r.conds)
 		case *relExtend:
 			for i := range r.items {

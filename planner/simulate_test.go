@@ -158,8 +158,12 @@ func (s *simulator) exchange(n *Exchange) []simRow {
 			shard = hashOf(string(r.r))
 		case len(n.Key) > 0:
 			k, null := key(r.r, in, n.Key)
-			if null && n.DropNull {
+			if null && n.Nulls == NullsDropped {
 				continue
+			}
+			if null && n.Nulls == NullsKept {
+				k2, _ := key(r.r, in, n.Scatter)
+				k += k2
 			}
 			shard = hashOf(k)
 		}
@@ -182,29 +186,75 @@ func (s *simulator) join(n *Join) []simRow {
 	}
 	s.checkLayout(n.Left, n.L)
 	s.checkLayout(n.Right, n.R)
+	wide := slices.Concat(l.Types(), r.Types())
+	side := func(p *Props, x *row.Row) []row.Datum {
+		var d []row.Datum
+		for i := range p.Columns {
+			if x == nil {
+				d = append(d, row.NullDatum)
+			} else {
+				d = append(d, x.Get(i, p.Columns[i].Type.Phys()))
+			}
+		}
+		return d
+	}
 	var out []simRow
-	for _, a := range s.run(n.Left) {
+	give := func(a, b *row.Row, shard int) {
+		d := side(l, a)
+		if !n.Kind.Semi() {
+			d = append(d, side(r, b)...)
+		}
+		out = append(out, simRow{pack(n.Types(), d), shard})
+	}
+	lefts, rights := s.run(n.Left), s.run(n.Right)
+	matched := map[int]bool{}
+	for i := range lefts {
+		a := &lefts[i]
 		ka, null := key(a.r, l, n.L.Key)
-		if null {
+		if null && n.L.Nulls == NullsNone {
+			if n.Alone(0) == AloneUnmatched {
+				s.faults = append(s.faults, fmt.Sprintf("join %d: a NULL key on the left", n.ID))
+			}
 			continue
 		}
-		for _, b := range s.run(n.Right) {
-			if kb, _ := key(b.r, r, n.R.Key); ka != kb || a.shard != b.shard {
+		matches := 0
+		for k := range rights {
+			b := &rights[k]
+			kb, nb := key(b.r, r, n.R.Key)
+			if null || nb || ka != kb || a.shard != b.shard || !residual(pack(wide, append(side(l, &a.r), side(r, &b.r)...))) {
 				continue
 			}
-			var d []row.Datum
-			for i := range l.Columns {
-				d = append(d, a.r.Get(i, l.Columns[i].Type.Phys()))
-			}
-			for i := range r.Columns {
-				d = append(d, b.r.Get(i, r.Columns[i].Type.Phys()))
-			}
-			if j := pack(n.Types(), d); residual(j) {
-				out = append(out, simRow{j, a.shard})
+			matches++
+			matched[k] = true
+			if !n.Kind.Semi() {
+				give(&a.r, &b.r, a.shard)
 			}
 		}
+		if w := n.Alone(0); w == AloneMatched && matches > 0 || w == AloneUnmatched && matches == 0 {
+			give(&a.r, nil, a.shard)
+		}
 	}
-	return out
+	for k := range rights {
+		if n.Alone(1) == AloneUnmatched && !matched[k] {
+			give(nil, &rights[k].r, rights[k].shard)
+		}
+	}
+	return s.divided(n, out)
+}
+
+// divided checks that rows stand where Dist says.
+func (s *simulator) divided(n Node, rows []simRow) []simRow {
+	p := n.Out()
+	if len(p.Dist) == 0 {
+		return rows
+	}
+	for _, r := range rows {
+		if k, _ := key(r.r, p, p.Dist); hashOf(k) != r.shard {
+			s.faults = append(s.faults, fmt.Sprintf("node %d: a row is not on the shard that %v says", p.ID, p.Dist))
+			break
+		}
+	}
+	return rows
 }
 
 // checkLayout checks that the state's key is unique, and that Dist is what it says.
@@ -216,6 +266,13 @@ func (s *simulator) checkLayout(n Node, side JoinSide) {
 }
 
 func (s *simulator) checkKeys(n Node, rows []simRow) {
+	if _, isSink := n.(*Sink); !isSink { // a sink refuses NULLs itself
+		for i, c := range n.Out().Columns {
+			if c.Type.NotNull && slices.ContainsFunc(rows, func(r simRow) bool { return r.r.IsNull(i) }) {
+				s.faults = append(s.faults, fmt.Sprintf("node %d: a NULL in column %d, which is NOT NULL", n.Out().ID, i))
+			}
+		}
+	}
 	for _, k := range n.Out().Keys {
 		s.unique(n, k, rows, "unique key")
 	}
@@ -288,6 +345,8 @@ func (t simTables) reference(c *columnTable, r rel) [][]row.Datum {
 			out = append(out, d)
 		}
 		return out
+	case *relOuter:
+		return t.outer(c, r)
 	case *relJoin:
 		out := [][]row.Datum{{}}
 		for _, in := range r.inputs {
@@ -302,6 +361,47 @@ func (t simTables) reference(c *columnTable, r rel) [][]row.Datum {
 		return t.filtered(c, r.out(), out, r.conds)
 	}
 	panic("unknown logical node")
+}
+
+// outer evaluates an outer, semi or anti join, whose NOT NULL columns below are not those above.
+func (t simTables) outer(c *columnTable, o *relOuter) [][]row.Datum {
+	lefts, rights := t.reference(c, o.left.rel), t.reference(c, o.right.rel)
+	lc, rc := o.left.rel.out(), o.right.rel.out()
+	nulls := func(n int) []row.Datum {
+		d := make([]row.Datum, n)
+		for i := range d {
+			d[i] = row.NullDatum
+		}
+		return d
+	}
+	var out [][]row.Datum
+	matched := map[int]bool{}
+	for _, a := range lefts {
+		matches := 0
+		for i, b := range rights {
+			if both := slices.Concat(a, b); len(t.filtered(c, slices.Concat(lc, rc), [][]row.Datum{both}, o.conds)) > 0 {
+				matches++
+				matched[i] = true
+				if !o.kind.Semi() {
+					out = append(out, both)
+				}
+			}
+		}
+		w := o.kind.Alone(0)
+		if w == AloneMatched && matches > 0 || w == AloneUnmatched && matches == 0 {
+			d := slices.Clone(a)
+			if !o.kind.Semi() {
+				d = append(d, nulls(len(rc))...)
+			}
+			out = append(out, d)
+		}
+	}
+	for i, b := range rights {
+		if o.kind.Alone(1) == AloneUnmatched && !matched[i] {
+			out = append(out, append(nulls(len(lc)), b...))
+		}
+	}
+	return out
 }
 
 func (t simTables) filtered(c *columnTable, cols []int, rows [][]row.Datum, conds []expr.Expr) [][]row.Datum {

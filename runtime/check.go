@@ -41,7 +41,7 @@ func (b *builder) spec(n planner.Node, width int) *op.CheckSpec {
 	case spi.AppendOnly:
 		s.Mode = op.CheckAppend
 	case spi.Upsert:
-		s.Mode, s.UpsertKey = op.CheckUpsert, upsertKey(n)
+		s.Mode, s.UpsertKey, s.NullKeys = op.CheckUpsert, upsertKey(n), nullKeys(n)
 	default:
 		s.Mode = op.CheckRetract
 	}
@@ -87,6 +87,15 @@ func upsertKey(n planner.Node) []int {
 		return key
 	}
 	return nil
+}
+
+// nullKeys reports whether the keys of an upsert stream may hold NULLs: join keys that an outer join keeps.
+func nullKeys(n planner.Node) bool {
+	if x, ok := n.(*planner.Exchange); ok {
+		return nullKeys(x.Input)
+	}
+	m, ok := n.(*planner.Normalise)
+	return ok && m.KeepNull
 }
 
 // checkEpoch tells the checkers that an epoch has ended.

@@ -70,10 +70,13 @@ func (g *graph) setTables() error {
 	for _, f := range g.fragments {
 		n := 0
 		for _, node := range f.nodes {
-			switch node.(type) {
+			switch node := node.(type) {
 			case *planner.Join:
 				g.table[node] = n
 				n += 2
+				if node.Counts(0) || node.Counts(1) {
+					n += 2
+				}
 			case *planner.Normalise, *planner.Aggregate:
 				g.table[node] = n
 				n++

@@ -6,7 +6,6 @@ import (
 	"github.com/sluicesql/sluice/engine/expr"
 	"github.com/sluicesql/sluice/engine/keyenc"
 	"github.com/sluicesql/sluice/engine/op"
-	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/state"
 	"github.com/sluicesql/sluice/planner"
 )
@@ -93,17 +92,19 @@ func (b *builder) router(in *instance, l *link) *op.Router {
 	}
 	x := l.exchange
 	by, fixed := op.RouteByKey, 0
-	var key []keyenc.Column
-	dropNull := false
+	var key, scatter []keyenc.Column
+	nulls := op.NullsNone
 	switch {
 	case x == nil || len(x.Key) == 0 && x.Spread:
 		by, fixed = op.RouteFixed, in.index%len(edges)
 	case x.ByRow:
 		by = op.RouteByRow
 	default:
-		key, dropNull = keyenc.Columns(x.Out().Types(), x.Key), x.DropNull
+		ts := x.Out().Types()
+		key, scatter, nulls = keyenc.Columns(ts, x.Key), keyenc.Columns(ts, x.Scatter), nullsOf[x.Nulls]
 	}
-	r := op.NewRouter(by, key, dropNull, fixed, to, b.job.cfg.BatchRows)
+	r := op.NewRouter(by, key, fixed, to, b.job.cfg.BatchRows)
+	r.SetNulls(nulls, scatter)
 	in.routers = append(in.routers, r)
 	in.barrier = append(in.barrier, r)
 	in.out = append(in.out, edges...)
@@ -164,6 +165,9 @@ func (b *builder) normalise(in *instance, n *planner.Normalise, out op.Output) e
 	t := b.table(in, n, 0, false)
 	if n.Kind == planner.NormaliseIndex {
 		o := op.NewNormaliseIndex(t, ts, n.Key, n.Route, out)
+		if n.KeepNull {
+			o.KeepNull()
+		}
 		in.unknown = append(in.unknown, &o.UnknownDeletes)
 		in.inputs[n] = []op.Output{o}
 		return nil
@@ -172,51 +176,6 @@ func (b *builder) normalise(in *instance, n *planner.Normalise, out op.Output) e
 	in.unknown = append(in.unknown, &o.UnknownDeletes)
 	in.inputs[n] = []op.Output{o}
 	return nil
-}
-
-func (b *builder) join(in *instance, n *planner.Join, out op.Output) error {
-	lt, rt := n.Left.Out().Types(), n.Right.Out().Types()
-	var exprs []expr.Expr
-	if p := b.fusable(n); p != nil {
-		exprs = p.Exprs
-	}
-	c, err := op.NewCombine(in.ctx, lt, rt, n.Residual, exprs)
-	if err != nil {
-		return err
-	}
-	side := func(port int, s planner.JoinSide, input planner.Node) op.JoinSide {
-		ts := input.Out().Types()
-		bag := s.Layout == planner.LayoutBag
-		j := op.JoinSide{
-			Table: b.table(in, n, port, bag), Key: keyenc.Columns(ts, s.Key), Bag: bag, Upsert: s.Upsert,
-			Name:     fmt.Sprintf("the %s input of join #%d, %s,", [...]string{"left", "right"}[port], n.ID, tablesOf(input)),
-			Describe: func(r row.Row) string { return describe(r, input.Out().Columns, b.job.cfg.TimeZone) },
-		}
-		if s.Layout == planner.LayoutUnique {
-			j.Sub = keyenc.Columns(ts, s.Unique)
-		}
-		return j
-	}
-	o := op.NewJoin(side(0, n.L, n.Left), side(1, n.R, n.Right), c, out)
-	in.unknown = append(in.unknown, &o.UnknownDeletes)
-	in.barrier = append(in.barrier, o)
-	in.inputs[n] = []op.Output{o.Port(0), o.Port(1)}
-	return nil
-}
-
-// fusable returns the projection that is a join's only consumer and can be done while its rows are made.
-func (b *builder) fusable(j *planner.Join) *planner.Project {
-	ps := b.graph.parents[j]
-	if len(ps) != 1 {
-		return nil
-	}
-	p, _ := ps[0].node.(*planner.Project)
-	return p
-}
-
-func (b *builder) fused(p *planner.Project) bool {
-	j, ok := p.Input.(*planner.Join)
-	return ok && b.fusable(j) == p
 }
 
 // table is the state table of a node's port.

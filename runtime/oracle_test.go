@@ -30,6 +30,15 @@ var oracleQueries = []string{
 	`SELECT DISTINCT age, firstname FROM users`,
 	`SELECT domain_name, COUNT(*) AS n, SUM(age) FILTER (WHERE age > 3) AS s FROM users u JOIN domains d ON u.id = d.user_id GROUP BY domain_name HAVING COUNT(*) > 1`,
 	`SELECT n, COUNT(*) AS groups_of FROM (SELECT user_id, COUNT(*) AS n FROM domains GROUP BY user_id) AS g GROUP BY n`,
+	`SELECT u.id, firstname, d.id AS did, domain_name FROM users u LEFT JOIN domains d ON u.id = d.user_id`,
+	`SELECT d.id, d.user_id, u.firstname FROM domains d LEFT JOIN users u ON u.id = d.user_id`,
+	`SELECT firstname, domain_name FROM users u LEFT JOIN domains d ON u.id = d.user_id AND u.age > d.id WHERE u.age <> 2`,
+	`SELECT u.id, d.id AS did, domain_name FROM users u RIGHT JOIN domains d ON u.id = d.user_id AND firstname <> domain_name`,
+	`SELECT u.id, d.id AS did, firstname, domain_name FROM users u FULL JOIN domains d ON u.id = d.user_id`,
+	`SELECT u.id, d.id AS did, o.no FROM users u FULL JOIN domains d ON u.age = d.user_id AND u.id < d.id LEFT JOIN orders o ON o.domain_id = d.id`,
+	`SELECT u.id, d.id AS did, o.region, o.no FROM users u LEFT JOIN domains d ON u.id = d.user_id LEFT JOIN orders o ON o.domain_id = d.id AND o.amount > 2`,
+	`SELECT a.id, b.id AS other FROM users a LEFT JOIN users b ON a.age = b.id`,
+	`SELECT u.firstname, x.did, x.no FROM users u LEFT JOIN (SELECT d.id AS did, d.user_id, o.no FROM domains d JOIN orders o ON o.domain_id = d.id) x ON x.user_id = u.id`,
 }
 
 // planOver plans a query over a hub that holds the oracle's tables.

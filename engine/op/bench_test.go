@@ -86,7 +86,8 @@ func domainUpdates(pairs bool) *changelog.Batch {
 var hotPaths = []hotPath{
 	{"router", false, func(_ testing.TB, _ int) func() (int, error) {
 		in := domainUpdates(true)
-		x := NewRouter(RouteByKey, keyenc.Columns(domainsTypes, []int{1}), true, 0, []Sender{&forget{}, &forget{}}, hotBatch)
+		x := NewRouter(RouteByKey, keyenc.Columns(domainsTypes, []int{1}), 0, []Sender{&forget{}, &forget{}}, hotBatch)
+		x.SetNulls(NullsDropped, nil)
 		return func() (int, error) { return in.Len(), x.Push(in) }
 	}},
 	{"filter", false, func(t testing.TB, _ int) func() (int, error) {

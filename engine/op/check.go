@@ -27,8 +27,10 @@ type CheckSpec struct {
 	Name  string
 	Types []types.Type
 	Mode  CheckMode
-	// UpsertKey are the columns that a delete of CheckUpsert carries.
+	// UpsertKey are the columns that a delete of CheckUpsert carries. NullKeys says that NULLs may be among those
+	// that are not NOT NULL.
 	UpsertKey []int
+	NullKeys  bool
 	// Dist are the columns by whose hash rows are divided among Width instances; nil when that is not known.
 	Dist  []int
 	Width int
@@ -95,7 +97,7 @@ func (c *Checker) change(b *changelog.Batch, i int) error {
 	}
 	if c.keyOnly(op) {
 		for _, col := range c.spec.UpsertKey {
-			if r.IsNull(col) {
+			if r.IsNull(col) && !(c.spec.NullKeys && !c.spec.Types[col].NotNull) {
 				return c.fault(op, r, fmt.Sprintf("column %d of its key is NULL", col))
 			}
 		}

@@ -21,7 +21,8 @@ type Combine struct {
 	cond     expr.Expr // what residual tests, for errors
 	cols     []column
 	phys     []types.Phys
-	plain    bool // there are no expressions
+	plain    bool       // all of cols are copies
+	nulls    [2]row.Row // a left and a right row of NULLs
 	wb, rb   row.Builder
 	buf      []byte
 	err      error // the first since the caller looked
@@ -45,6 +46,7 @@ func NewCombine(ctx *expr.Ctx, left, right []types.Type, residual expr.Expr, pro
 	for i, k := range c.cols {
 		c.phys = append(c.phys, k.phys)
 		if k.set != nil {
+			c.plain = false
 			c.use(project[i])
 		}
 	}
@@ -56,6 +58,10 @@ func NewCombine(ctx *expr.Ctx, left, right []types.Type, residual expr.Expr, pro
 		c.residual, c.cond = p, residual
 		c.use(residual)
 	}
+	for i, ts := range [][]types.Type{left, right} {
+		c.rb.Begin(nil, len(ts))
+		c.nulls[i] = c.rb.Finish(Phys(ts))
+	}
 	slices.Sort(c.used)
 	c.used = slices.Compact(c.used)
 	return c, nil
@@ -63,12 +69,44 @@ func NewCombine(ctx *expr.Ctx, left, right []types.Type, residual expr.Expr, pro
 
 // use makes the columns that e reads part of the wide row.
 func (c *Combine) use(e expr.Expr) {
-	c.plain = false
 	c.used = append(c.used, expr.ColumnsOf(e)...)
 }
 
 // append appends the row made of l and r, or nothing when the residual condition does not hold.
 func (c *Combine) append(out *changelog.Batch, op changelog.Op, l, r row.Row) {
+	var w row.Row
+	if c.residual != nil {
+		w = c.widen(l, r)
+		if !c.passes(w) {
+			return
+		}
+	}
+	c.make(out, op, l, r, w)
+}
+
+// holds evaluates the residual condition, which there is.
+func (c *Combine) holds(l, r row.Row) bool { return c.passes(c.widen(l, r)) }
+
+func (c *Combine) passes(w row.Row) bool {
+	ok, err := c.residual(c.ctx, w)
+	if err != nil {
+		c.fail(evalError(err, c.ctx, c.cond, w))
+	}
+	return ok
+}
+
+// alone appends the row made of r, of the left (0) or right (1) side, and NULLs for the other side.
+func (c *Combine) alone(out *changelog.Batch, op changelog.Op, port int, r row.Row) {
+	if port == 0 {
+		c.make(out, op, r, c.nulls[1], nil)
+	} else {
+		c.make(out, op, c.nulls[0], r, nil)
+	}
+}
+
+// make appends the row made of l and r, whatever the residual condition says. w is their wide row, where it is made
+// already.
+func (c *Combine) make(out *changelog.Batch, op changelog.Op, l, r, w row.Row) {
 	if c.plain {
 		c.rb.Begin(out.Buf(), len(c.cols))
 		for j := range c.cols {
@@ -78,20 +116,8 @@ func (c *Combine) append(out *changelog.Batch, op changelog.Op, l, r row.Row) {
 		out.Commit(op, c.rb.Finish(c.phys))
 		return
 	}
-	c.wb.Begin(c.buf[:0], len(c.wide))
-	for _, i := range c.used {
-		c.copy(&c.wb, i, l, r, i, c.wide[i])
-	}
-	c.buf = c.wb.Finish(nil) // set in order
-	w := row.Row(c.buf)
-	if c.residual != nil {
-		ok, err := c.residual(c.ctx, w)
-		if err != nil {
-			c.fail(evalError(err, c.ctx, c.cond, w))
-		}
-		if !ok {
-			return
-		}
+	if w == nil {
+		w = c.widen(l, r)
 	}
 	c.ctx.Reset()
 	c.rb.Begin(out.Buf(), len(c.cols))
@@ -107,6 +133,16 @@ func (c *Combine) append(out *changelog.Batch, op changelog.Op, l, r row.Row) {
 		}
 	}
 	out.Commit(op, c.rb.Finish(c.phys))
+}
+
+// widen makes the wide row of l and r.
+func (c *Combine) widen(l, r row.Row) row.Row {
+	c.wb.Begin(c.buf[:0], len(c.wide))
+	for _, i := range c.used {
+		c.copy(&c.wb, i, l, r, i, c.wide[i])
+	}
+	c.buf = c.wb.Finish(nil) // set in order
+	return row.Row(c.buf)
 }
 
 // copy sets column j from column i of l and r side by side.

@@ -20,16 +20,38 @@ type JoinSide struct {
 	Bag      bool
 	// Upsert says that the input is an upsert stream by Key and Sub, which the state turns into changes.
 	Upsert bool
+	// Alone says which of the side's rows come out by themselves, with NULLs for the other side's columns.
+	Alone Alone
+	// Counts is a bag of its own, for a side with Alone under a residual condition.
+	Counts *state.Table
+	// Nulls says that rows with a NULL in their key come; Scatter are the columns by which they are divided
+	// among the shards in addition to Key.
+	Nulls   Nulls
+	Scatter []keyenc.Column
 	// Name and Describe tell of the input and of its rows in errors.
 	Name     string
 	Describe func(row.Row) string
 
-	keys keyBatch
-	sub  []byte
-	sub2 []byte
+	keys  keyBatch
+	sub   []byte
+	sub2  []byte
+	own   []byte
+	marks marks // of a side with Alone
 }
 
-// Join is the keyed inner join.
+// Nulls says what a join does with the rows of a side that have a NULL in their key, and so no match.
+type Nulls uint8
+
+const (
+	// NullsNone says that there are none.
+	NullsNone Nulls = iota
+	// NullsDropped says that they are passed over.
+	NullsDropped
+	// NullsKept says that the side's rows without a match come out alone, and so do these.
+	NullsKept
+)
+
+// Join is the keyed join: inner, outer, semi and anti. For what comes out of rows alone, see joinalone.go.
 //
 // A batch is processed as a whole: its groups of both sides are loaded; then, change by change, the other
 // side's group gives the matches, and the change is applied to its own side. As one shard does one batch at
@@ -45,14 +67,27 @@ type Join struct {
 	next    Output
 	out     changelog.Batch
 	err     error
+	semi    bool // no pairs come out
+	alone   bool // a side has Alone
+	counted bool // and the residual condition makes its matches be counted
 
 	// UnknownDeletes counts the deletes of upsert streams that deleted nothing.
 	UnknownDeletes int64
 }
 
-// NewJoin returns a join whose results combine makes.
+// NewJoin returns a join whose results combine makes: the matching pairs, and the rows that its sides give alone.
 func NewJoin(left, right JoinSide, combine *Combine, next Output) *Join {
-	return &Join{sides: [2]JoinSide{left, right}, combine: combine, next: next}
+	j := &Join{sides: [2]JoinSide{left, right}, combine: combine, next: next}
+	j.alone = left.Alone != AloneNever || right.Alone != AloneNever
+	j.counted = j.alone && combine.residual != nil
+	return j
+}
+
+// NewSemiJoin returns a join that gives left rows alone and no pairs: a semi join or an anti join, as left.Alone says.
+func NewSemiJoin(left, right JoinSide, combine *Combine, next Output) *Join {
+	j := NewJoin(left, right, combine, next)
+	j.semi = true
+	return j
 }
 
 // Port is the Output for the left (0) or right (1) input.
@@ -67,12 +102,13 @@ type joinPort struct {
 func (p joinPort) Push(b *changelog.Batch) error { return p.j.push(p.port, b) }
 
 func (j *Join) push(port int, b *changelog.Batch) error {
-	s, o := &j.sides[port], &j.sides[1-port]
-	s.keys.fill(b, s.Key)
-	if err := o.Table.Load(&s.keys.KeyBatch); err != nil {
-		return err
+	s := &j.sides[port]
+	if s.Nulls == NullsNone {
+		s.keys.fill(b, s.Key)
+	} else {
+		s.keys.fillNulls(b, s.Key, s.Scatter)
 	}
-	if err := s.Table.Load(&s.keys.KeyBatch); err != nil {
+	if err := j.load(&s.keys.KeyBatch, 1-port); err != nil {
 		return err
 	}
 	n := b.Len()
@@ -80,11 +116,17 @@ func (j *Join) push(port int, b *changelog.Batch) error {
 		op, r := b.Op(i), b.Row(i)
 		h, key := s.keys.Hash(i), s.keys.Key(i)
 		switch {
+		case s.Nulls != NullsNone && s.keys.null[i]:
+			if s.Nulls == NullsKept {
+				j.unmatchable(port, op, r, h, key)
+			}
 		case s.Upsert:
 			j.upsert(port, op, r, h, key)
 		case op == changelog.UpdateBefore && i+1 < n && b.Op(i+1) == changelog.UpdateAfter && bytes.Equal(key, s.keys.Key(i+1)):
 			i++
 			j.update(port, r, b.Row(i), h, key)
+		case j.alone:
+			j.changeAlone(port, op.Weight(), r, h, key)
 		default:
 			j.matches(port, op.Weight(), r, h, key)
 			s.sub = keyenc.Append(s.sub[:0], r, s.Sub)
@@ -100,6 +142,22 @@ func (j *Join) push(port int, b *changelog.Batch) error {
 	return flush(&j.out, j.next)
 }
 
+// load makes the groups of keys resident, those of the side first and then the other one's.
+func (j *Join) load(k *state.KeyBatch, first int) error {
+	for _, p := range [2]int{first, 1 - first} {
+		s := &j.sides[p]
+		if err := s.Table.Load(k); err != nil {
+			return err
+		}
+		if s.Counts != nil {
+			if err := s.Counts.Load(k); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // upsert turns a change of an upsert stream into the difference that it makes.
 func (j *Join) upsert(port int, op changelog.Op, r row.Row, h uint64, key []byte) {
 	s := &j.sides[port]
@@ -108,6 +166,8 @@ func (j *Join) upsert(port int, op changelog.Op, r row.Row, h uint64, key []byte
 	switch {
 	case op == changelog.Delete && at == 0:
 		j.UnknownDeletes++
+	case j.alone:
+		j.upsertAlone(port, op, at, r, h, key)
 	case op == changelog.Delete:
 		j.matches(port, -1, s.Table.Value(at), h, key)
 		s.Table.Delete(at)
@@ -129,8 +189,17 @@ func (j *Join) update(port int, before, after row.Row, h uint64, key []byte) {
 	if bytes.Equal(before, after) {
 		return
 	}
-	s := &j.sides[port]
+	if j.alone {
+		j.updateAlone(port, before, after, h, key)
+		return
+	}
 	j.pairs(port, before, after, h, key)
+	j.applyUpdate(port, before, after, h, key)
+}
+
+// applyUpdate replaces a row of a side's group.
+func (j *Join) applyUpdate(port int, before, after row.Row, h uint64, key []byte) {
+	s := &j.sides[port]
 	s.sub = keyenc.Append(s.sub[:0], before, s.Sub)
 	if !s.Bag && s.Table.Conflicts() == 0 {
 		// The usual case in one step: the row before is there, once and alone under its unique key, and the row
@@ -216,12 +285,19 @@ func (j *Join) spill() {
 }
 
 // Barrier implements Operator: it checks that no row was taken away that was not there, and that no unique key
-// has two rows.
+// has two rows, and gives the rows alone that the epoch brought or took away.
 func (j *Join) Barrier() error {
 	for i := range j.sides {
 		s := &j.sides[i]
 		if s.Table.Negatives() > 0 || s.Table.Conflicts() > 0 {
 			return s.broken()
+		}
+	}
+	for i := range j.sides {
+		if j.sides[i].Alone != AloneNever {
+			if err := j.settle(i); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

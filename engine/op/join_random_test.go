@@ -24,10 +24,15 @@ type randomRow struct {
 	v     string
 }
 
+// noKey is a NULL in column k.
+const noKey = -1
+
 func (r randomRow) pack() row.Row {
 	var b row.Builder
 	b.Begin(nil, 3)
-	b.Int64(0, r.k)
+	if r.k != noKey {
+		b.Int64(0, r.k)
+	}
 	b.Int64(1, r.id)
 	b.String(2, r.v)
 	return b.Finish(nil)
@@ -55,6 +60,8 @@ type randomSide struct {
 	keys    int64
 	long    string // makes rows long
 	unknown int    // deletes of rows that are not there
+	nulls   bool   // some keys are NULL
+	kept    bool   // and the join keeps their rows
 }
 
 type randomUnit []struct {
@@ -71,6 +78,9 @@ func unit(pairs ...any) randomUnit {
 }
 
 func (s *randomSide) fresh() randomRow {
+	if s.nulls && s.rng.IntN(5) == 0 {
+		return randomRow{noKey, s.rng.Int64N(6), string(rune('a'+s.rng.IntN(3))) + s.long}
+	}
 	return randomRow{s.rng.Int64N(s.keys), s.rng.Int64N(6), string(rune('a'+s.rng.IntN(3))) + s.long}
 }
 
@@ -161,7 +171,9 @@ func (s *randomSide) epoch(steps int) []randomUnit {
 		case 1:
 			if n := s.fresh(); s.at(n) < 0 {
 				us = append(us, s.keyOnly(n))
-				s.unknown++
+				if n.k != noKey || s.kept {
+					s.unknown++
+				}
 			}
 		}
 	}
@@ -171,9 +183,38 @@ func (s *randomSide) epoch(steps int) []randomUnit {
 	return us
 }
 
+// randomKind is a kind of join.
+type randomKind struct {
+	name  string
+	alone [2]Alone
+	semi  bool
+}
+
+var randomKinds = []randomKind{
+	{name: "inner"},
+	{name: "left", alone: [2]Alone{AloneUnmatched, AloneNever}},
+	{name: "right", alone: [2]Alone{AloneNever, AloneUnmatched}},
+	{name: "full", alone: [2]Alone{AloneUnmatched, AloneUnmatched}},
+	{name: "semi", alone: [2]Alone{AloneMatched, AloneNever}, semi: true},
+	{name: "anti", alone: [2]Alone{AloneUnmatched, AloneNever}, semi: true},
+}
+
+// nulls says what the kind does with NULL keys of a side: of an upsert stream whose key is within the unique key
+// there are none.
+func (k randomKind) nulls(port int, f randomForm) Nulls {
+	switch {
+	case f.upsert && len(f.unique) == 1:
+		return NullsNone
+	case k.alone[port] == AloneUnmatched:
+		return NullsKept
+	}
+	return NullsDropped
+}
+
 // randomJoin is a join under test with what came out of it.
 type randomJoin struct {
 	t       *testing.T
+	kind    randomKind
 	forms   [2]randomForm
 	dir     string
 	store   *state.Store
@@ -200,7 +241,13 @@ func (j *randomJoin) open(residual bool) {
 	if residual {
 		on = mustResolve(j.t, "<>", &expr.Column{Index: 2, Name: "v", T: types.String()}, &expr.Column{Index: 5, Name: "v", T: types.String()})
 	}
-	c, err := NewCombine(&expr.Ctx{}, randomTypes, randomTypes, on, nil)
+	var project []expr.Expr
+	if j.kind.semi {
+		for i, ty := range randomTypes {
+			project = append(project, &expr.Column{Index: i, T: ty})
+		}
+	}
+	c, err := NewCombine(&expr.Ctx{}, randomTypes, randomTypes, on, project)
 	if err != nil {
 		j.t.Fatal(err)
 	}
@@ -213,8 +260,19 @@ func (j *randomJoin) open(residual bool) {
 		if len(f.unique) == 2 {
 			sides[i].Sub = keyenc.Columns(randomTypes, []int{1})
 		}
+		sides[i].Alone, sides[i].Nulls = j.kind.alone[i], j.kind.nulls(i, f)
+		if i == 0 {
+			sides[i].Scatter = keyenc.Columns(randomTypes, []int{1})
+		}
+		if residual && j.kind.alone[i] != AloneNever {
+			sides[i].Counts = j.shard.Table(state.TableID(0, uint8(2+i)), true)
+		}
 	}
-	j.join = NewJoin(sides[0], sides[1], c, j)
+	if j.kind.semi {
+		j.join = NewSemiJoin(sides[0], sides[1], c, j)
+	} else {
+		j.join = NewJoin(sides[0], sides[1], c, j)
+	}
 }
 
 // Push implements Output: it adds up what comes out.
@@ -254,22 +312,48 @@ func (j *randomJoin) feed(rng *rand.Rand, units [2][]randomUnit) {
 }
 
 // naive joins the live rows of both sides anew.
-func naive(l, r []randomRow, residual bool) map[string]int {
+func (k randomKind) naive(l, r []randomRow, residual bool) map[string]int {
 	out := map[string]int{}
-	var b row.Builder
-	for _, x := range l {
-		for _, y := range r {
-			if x.k != y.k || residual && x.v == y.v {
+	give := func(x, y *randomRow) {
+		var b row.Builder
+		width := 6
+		if k.semi {
+			width = 3
+		}
+		b.Begin(nil, width)
+		for i, z := range []*randomRow{x, y} {
+			if z == nil || i == 1 && k.semi {
 				continue
 			}
-			b.Begin(nil, 6)
-			b.Int64(0, x.k)
-			b.Int64(1, x.id)
-			b.String(2, x.v)
-			b.Int64(3, y.k)
-			b.Int64(4, y.id)
-			b.String(5, y.v)
-			out[string(b.Finish(nil))]++
+			if z.k != noKey {
+				b.Int64(3*i, z.k)
+			}
+			b.Int64(3*i+1, z.id)
+			b.String(3*i+2, z.v)
+		}
+		out[string(b.Finish(nil))]++
+	}
+	matched := map[int]bool{} // of the right side
+	for i := range l {
+		x, matches := &l[i], 0
+		for n := range r {
+			y := &r[n]
+			if x.k == noKey || x.k != y.k || residual && x.v == y.v {
+				continue
+			}
+			matches++
+			matched[n] = true
+			if !k.semi {
+				give(x, y)
+			}
+		}
+		if a := k.alone[0]; a == AloneMatched && matches > 0 || a == AloneUnmatched && matches == 0 {
+			give(x, nil)
+		}
+	}
+	for n := range r {
+		if k.alone[1] == AloneUnmatched && !matched[n] {
+			give(nil, &r[n])
 		}
 	}
 	return out
@@ -312,18 +396,23 @@ func TestJoinRandom(t *testing.T) {
 	for _, l := range randomForms {
 		for _, r := range randomForms {
 			for _, residual := range []bool{false, true} {
-				for _, pebble := range []bool{false, true} {
-					seed++
-					name := fmt.Sprintf("left=%s/right=%s/residual=%v/pebble=%v", l, r, residual, pebble)
-					t.Run(name, func(t *testing.T) {
-						t.Parallel()
-						j := &randomJoin{t: t, forms: [2]randomForm{l, r}, have: map[string]int{}, evicted: &evicted}
-						if pebble {
-							runs.Add(1)
-							j.dir = t.TempDir()
+				for _, kind := range randomKinds {
+					for _, pebble := range []bool{false, true} {
+						seed++
+						if pebble && seed%6 >= 2 {
+							continue
 						}
-						j.run(seed, residual)
-					})
+						name := fmt.Sprintf("%s/left=%s/right=%s/residual=%v/pebble=%v", kind.name, l, r, residual, pebble)
+						t.Run(name, func(t *testing.T) {
+							t.Parallel()
+							j := &randomJoin{t: t, kind: kind, forms: [2]randomForm{l, r}, have: map[string]int{}, evicted: &evicted}
+							if pebble {
+								runs.Add(1)
+								j.dir = t.TempDir()
+							}
+							j.run(seed, residual)
+						})
+					}
 				}
 			}
 		}
@@ -336,7 +425,7 @@ func (j *randomJoin) run(seed uint64, residual bool) {
 	defer func() { _ = j.store.Close() }()
 	var sides [2]*randomSide
 	for i, f := range j.forms {
-		sides[i] = &randomSide{form: f, rng: rng, keys: 5}
+		sides[i] = &randomSide{form: f, rng: rng, keys: 5, nulls: j.kind.nulls(i, f) != NullsNone, kept: j.kind.nulls(i, f) == NullsKept}
 		if j.dir != "" {
 			sides[i].keys, sides[i].long = 60, strings.Repeat(".", 3000)
 		}
@@ -362,8 +451,11 @@ func (j *randomJoin) run(seed uint64, residual bool) {
 	if got, want := j.unknown+j.join.UnknownDeletes, int64(sides[0].unknown+sides[1].unknown); got != want {
 		j.t.Errorf("%d unknown deletes, want %d", got, want)
 	}
-	if j.dir == "" && j.join.sides[0].Table.Bytes()+j.join.sides[1].Table.Bytes() != 0 {
-		j.t.Error("every row is deleted, and the state still takes memory")
+	for i := range sides {
+		s := &j.join.sides[i]
+		if j.dir == "" && s.Table.Bytes() != 0 || s.Counts != nil && s.Counts.Len() != 0 {
+			j.t.Error("every row is deleted, and the state still takes memory")
+		}
 	}
 }
 
@@ -372,13 +464,15 @@ func (j *randomJoin) atBarrier(epoch int, sides [2]*randomSide, residual bool) {
 	if err := j.join.Barrier(); err != nil {
 		j.t.Fatalf("epoch %d: %v", epoch, err)
 	}
-	if want := naive(sides[0].live, sides[1].live, residual); !maps.Equal(j.have, want) {
+	if want := j.kind.naive(sides[0].live, sides[1].live, residual); !maps.Equal(j.have, want) {
 		j.t.Fatalf("after epoch %d: %d different rows came out, of %d wanted", epoch, len(j.have), len(want))
 	}
 	for i, s := range sides {
 		distinct := map[randomRow]bool{}
 		for _, r := range s.live {
-			distinct[r] = true
+			if r.k != noKey || j.kind.nulls(i, s.form) == NullsKept {
+				distinct[r] = true
+			}
 		}
 		if n := j.join.sides[i].Table.Len(); n > len(distinct) || j.dir == "" && n != len(distinct) {
 			j.t.Fatalf("after epoch %d: side %d holds %d rows, %d are alive", epoch, i, n, len(distinct))

@@ -64,6 +64,7 @@ func (n *NormaliseRows) Push(b *changelog.Batch) error {
 type NormaliseIndex struct {
 	table      *state.Table
 	key, route []keyenc.Column
+	keepNull   bool
 	routeCols  []int
 	keyCols    []int
 	phys       []types.Phys
@@ -86,6 +87,9 @@ func NewNormaliseIndex(table *state.Table, ts []types.Type, key, route []int, ne
 	}
 }
 
+// KeepNull keeps the rows whose join key holds a NULL: outer joins show them.
+func (n *NormaliseIndex) KeepNull() { n.keepNull = true }
+
 // Push implements Output.
 func (n *NormaliseIndex) Push(b *changelog.Batch) error {
 	n.keys.fill(b, n.key)
@@ -94,7 +98,7 @@ func (n *NormaliseIndex) Push(b *changelog.Batch) error {
 	}
 	for i := range b.Len() {
 		h, key, r := n.keys.Hash(i), n.keys.Key(i), b.Row(i)
-		gone := b.Op(i).Negative() || keyenc.HasNull(r, n.route)
+		gone := b.Op(i).Negative() || !n.keepNull && keyenc.HasNull(r, n.route)
 		at := n.table.Find(h, key, nil)
 		if gone {
 			if at != 0 {

@@ -34,21 +34,26 @@ const (
 // split: an update whose halves have different keys becomes a delete and an insert, the delete first, each
 // sent by its own key.
 type Router struct {
-	by       RouteBy
-	key      []keyenc.Column
-	dropNull bool
-	fixed    int
-	to       []Sender
-	cur      []*changelog.Batch // the batch being filled for each consumer; nil for none
-	enc      [2][]byte
-	maxRows  int
+	by      RouteBy
+	key     []keyenc.Column
+	nulls   Nulls
+	scatter []keyenc.Column
+	fixed   int
+	to      []Sender
+	cur     []*changelog.Batch // the batch being filled for each consumer; nil for none
+	enc     [2][]byte
+	maxRows int
 }
 
-// NewRouter returns a router to the given consumers. fixed is the consumer of RouteFixed; dropNull drops rows
-// with a NULL in their key, as the inputs of an inner join do; maxRows is the largest batch.
-func NewRouter(by RouteBy, key []keyenc.Column, dropNull bool, fixed int, to []Sender, maxRows int) *Router {
-	return &Router{by: by, key: key, dropNull: dropNull, fixed: fixed, to: to, cur: make([]*changelog.Batch, len(to)), maxRows: maxRows}
+// NewRouter returns a router to the given consumers. fixed is the consumer of RouteFixed; maxRows is the largest
+// batch.
+func NewRouter(by RouteBy, key []keyenc.Column, fixed int, to []Sender, maxRows int) *Router {
+	return &Router{by: by, key: key, fixed: fixed, to: to, cur: make([]*changelog.Batch, len(to)), maxRows: maxRows}
 }
+
+// SetNulls says what becomes of rows with a NULL in their key, which have no match in a join: NullsDropped drops
+// them; NullsKept divides them by the key and the columns of scatter, so that they do not all meet on one shard.
+func (x *Router) SetNulls(n Nulls, scatter []keyenc.Column) { x.nulls, x.scatter = n, scatter }
 
 // Push implements Output.
 func (x *Router) Push(b *changelog.Batch) error {
@@ -104,10 +109,15 @@ func (x *Router) encode(which int, r row.Row) ([]byte, bool) {
 		return r, true
 	case x.by == RouteFixed:
 		return nil, true
-	case x.dropNull && keyenc.HasNull(r, x.key):
+	}
+	null := x.nulls != NullsNone && keyenc.HasNull(r, x.key)
+	if null && x.nulls == NullsDropped {
 		return nil, false
 	}
 	x.enc[which] = keyenc.Append(x.enc[which][:0], r, x.key)
+	if null {
+		x.enc[which] = keyenc.Append(x.enc[which], r, x.scatter)
+	}
 	return x.enc[which], true
 }
 

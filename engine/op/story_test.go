@@ -229,7 +229,12 @@ func (s *story) router(d *datadriven.TestData) string {
 	for i := range to {
 		to[i] = &storySender{no: i, out: &s.out}
 	}
-	r := NewRouter(by, keyenc.Columns(s.types(0), s.keyArg(d, "key", 0)), d.HasArg("drop-null"), fixed, to, intArg(d, "max", 1024))
+	r := NewRouter(by, keyenc.Columns(s.types(0), s.keyArg(d, "key", 0)), fixed, to, intArg(d, "max", 1024))
+	if d.HasArg("drop-null") {
+		r.SetNulls(NullsDropped, nil)
+	} else if d.HasArg("scatter") {
+		r.SetNulls(NullsKept, keyenc.Columns(s.types(0), s.keyArg(d, "scatter", 0)))
+	}
 	s.ports[0], s.barrier = r, r.Barrier
 	return ""
 }

@@ -75,6 +75,29 @@ func (t *Table) Find(h uint64, key, sub []byte) Ref {
 	return r
 }
 
+// Weigh returns the weight of the entry (key, sub, value), 0 when it is not there. The sub of a bag's entries is
+// empty.
+func (t *Table) Weigh(h uint64, key, sub, value []byte) int32 {
+	a := &t.sh.arena
+	if t.bag {
+		_, r, _ := t.search(h, key, value)
+		if r == 0 {
+			return 0
+		}
+		return a.at(r).weight
+	}
+	_, r, _ := t.search(h, key, sub)
+	if r == 0 {
+		return 0
+	}
+	for r = t.firstTwin(r); r != 0; r = t.nextTwin(r) {
+		if e := a.at(r); bytes.Equal(e.value(), value) {
+			return e.weight
+		}
+	}
+	return 0
+}
+
 // Key returns r's key, borrowed until the table's next mutation.
 func (t *Table) Key(r Ref) []byte { return t.sh.arena.at(r).key() }
 

@@ -1,0 +1,392 @@
+package op
+
+import (
+	"bytes"
+
+	"github.com/sluicesql/sluice/engine/changelog"
+	"github.com/sluicesql/sluice/engine/keyenc"
+	"github.com/sluicesql/sluice/engine/row"
+	"github.com/sluicesql/sluice/engine/state"
+)
+
+// Alone says which rows of a join's side come out by themselves.
+type Alone uint8
+
+const (
+	// AloneNever: none. So is a side of an inner join.
+	AloneNever Alone = iota
+	// AloneUnmatched: those without a match. So are the sides of outer joins, and of an anti join the left one.
+	AloneUnmatched
+	// AloneMatched: those with a match. So is the left side of a semi join.
+	AloneMatched
+)
+
+// Rows that come out alone. Whether a row does depends on all rows of the other side, and so it is settled at the
+// barrier; but most rows need no settling. Of a group (the rows of one side and key), what is out alone is either
+// all of its rows or none, and until the epoch changes that, it follows from the other side's group: is it empty?
+// So
+//
+//   - a change of a row whose group is out streams on at once, and of one whose group is not out gives nothing;
+//   - when the other side's group becomes empty or stops being so, the first time in an epoch, the side's group is
+//     noted, with whether it is out;
+//   - at the barrier the groups noted for which that has changed are walked, and all of their rows come out or are
+//     taken back, once.
+//
+// A group without rows is out or not as one likes. A new group without a match is therefore noted as not being out:
+// in a first load its matches often come in the same epoch, and then nothing was given too early.
+//
+// Under a residual condition the same goes for each row instead of each group: a row's matches are counted, in a
+// table of its own (which holds nothing for rows without a match), and the other side's group is empty for a row
+// when its count is 0.
+
+// isOut reports whether the side's rows of key are out alone; empty says that the other side's group is empty.
+func (s *JoinSide) isOut(h uint64, key []byte, empty bool) bool {
+	if e := s.marks.find(h, key, nil); e != nil {
+		return e.flag
+	}
+	return empty == (s.Alone == AloneUnmatched)
+}
+
+// note notes that the side's rows of key are out alone, or not, if nothing is noted yet.
+func (s *JoinSide) note(h uint64, key, r []byte, out bool) {
+	if s.marks.find(h, key, r) == nil {
+		s.marks.add(h, key, r, out)
+	}
+}
+
+// notOut notes of a group or row that has nothing out alone that it has not, whatever was noted.
+func (s *JoinSide) notOut(h uint64, key, r []byte) {
+	if e := s.marks.find(h, key, r); e != nil {
+		e.flag = false
+	} else {
+		s.marks.add(h, key, r, false)
+	}
+}
+
+// changeAlone applies an insert or a delete.
+func (j *Join) changeAlone(port, weight int, r row.Row, h uint64, key []byte) {
+	s := &j.sides[port]
+	if j.counted {
+		j.changeCounted(port, weight, 0, r, h, key)
+		return
+	}
+	was := j.before(port, h, key)
+	if was.out {
+		j.emitAlone(port, weight, r)
+	}
+	if !j.semi {
+		j.matches(port, weight, r, h, key)
+	}
+	s.sub = keyenc.Append(s.sub[:0], r, s.Sub)
+	s.Table.Add(h, key, s.sub, r, int32(weight))
+	j.after(port, h, key, was)
+}
+
+// updateAlone applies an update that stays in its group.
+func (j *Join) updateAlone(port int, before, after row.Row, h uint64, key []byte) {
+	if j.counted {
+		j.changeCounted(port, -1, 0, before, h, key)
+		j.changeCounted(port, +1, 0, after, h, key)
+		return
+	}
+	was := j.before(port, h, key)
+	if was.out {
+		j.pairAlone(port, before, after)
+	}
+	if !j.semi {
+		j.pairs(port, before, after, h, key)
+	}
+	j.applyUpdate(port, before, after, h, key)
+	j.after(port, h, key, was)
+}
+
+// upsertAlone applies a change of an upsert stream; at is the row that it replaces or deletes, 0 for none.
+func (j *Join) upsertAlone(port int, op changelog.Op, at state.Ref, r row.Row, h uint64, key []byte) {
+	s := &j.sides[port]
+	var old row.Row
+	if at != 0 {
+		old = s.Table.Value(at)
+	}
+	if op == changelog.Delete {
+		r = nil
+	} else if bytes.Equal(old, r) {
+		return
+	}
+	if j.counted {
+		if old != nil {
+			j.changeCounted(port, -1, at, old, h, key)
+		}
+		if r != nil {
+			j.changeCounted(port, +1, 0, r, h, key)
+		}
+		return
+	}
+	was := j.before(port, h, key)
+	switch {
+	case r == nil:
+		if was.out {
+			j.emitAlone(port, -1, old)
+		}
+		if !j.semi {
+			j.matches(port, -1, old, h, key)
+		}
+		s.Table.Delete(at)
+	case old == nil:
+		if was.out {
+			j.emitAlone(port, +1, r)
+		}
+		if !j.semi {
+			j.matches(port, +1, r, h, key)
+		}
+		s.Table.Put(h, key, s.sub, r)
+	default:
+		if was.out {
+			j.pairAlone(port, old, r)
+		}
+		if !j.semi {
+			j.pairs(port, old, r, h, key)
+		}
+		s.Table.Put(h, key, s.sub, r)
+	}
+	j.after(port, h, key, was)
+}
+
+// before is what held before a change of a side's group.
+type before struct {
+	out   bool // the group's rows are out alone
+	empty bool // the group is empty
+	other bool // the other side's group has rows
+}
+
+func (j *Join) before(port int, h uint64, key []byte) before {
+	s, o := &j.sides[port], &j.sides[1-port]
+	b := before{other: o.Table.First(h, key) != 0}
+	if s.Alone != AloneNever {
+		b.out = s.isOut(h, key, !b.other)
+	}
+	if !(b.out && s.Alone == AloneUnmatched) && (o.Alone == AloneNever || !b.other) {
+		return b // whether the group is empty is nobody's concern
+	}
+	b.empty = s.Table.First(h, key) == 0
+	if b.out && b.empty && s.Alone == AloneUnmatched {
+		s.notOut(h, key, nil)
+		b.out = false
+	}
+	return b
+}
+
+// after notes the other side's group when a change has made a group empty or stopped it being so.
+func (j *Join) after(port int, h uint64, key []byte, was before) {
+	o := &j.sides[1-port]
+	if o.Alone == AloneNever || !was.other {
+		return
+	}
+	if empty := j.sides[port].Table.First(h, key) == 0; empty != was.empty {
+		o.note(h, key, nil, was.empty == (o.Alone == AloneUnmatched))
+	}
+}
+
+// changeCounted applies a change of a row's weight where matches are counted; at is the row in the state where it is
+// known and goes, 0 otherwise.
+func (j *Join) changeCounted(port, weight int, at state.Ref, r row.Row, h uint64, key []byte) {
+	s := &j.sides[port]
+	matches := j.countedMatches(port, weight, r, h, key)
+	s.own = append(s.own[:0], r...) // r may be the state's own, which goes
+	r = s.own
+	is := s.weigh(at, weight, r, h, key)
+	switch {
+	case s.Alone == AloneNever:
+	case is == weight:
+		j.appeared(port, matches, is, r, h, key)
+	default:
+		count := s.Counts.Weigh(h, key, nil, r)
+		out := (count == 0) == (s.Alone == AloneUnmatched)
+		if e := s.marks.find(h, key, r); e != nil {
+			out = e.flag
+		}
+		if out {
+			j.emitAlone(port, weight, r)
+		}
+		if is == 0 {
+			s.Counts.Add(h, key, nil, r, -count)
+		}
+	}
+}
+
+// weigh adds weight to that of r in the state, and returns the sum.
+func (s *JoinSide) weigh(at state.Ref, weight int, r row.Row, h uint64, key []byte) int {
+	if at != 0 {
+		s.Table.Delete(at)
+		return 0
+	}
+	s.sub = keyenc.Append(s.sub[:0], r, s.Sub)
+	return int(s.Table.Add(h, key, s.sub, r, int32(weight)))
+}
+
+// appeared counts the matches of a row that was not there, and so had nothing out.
+func (j *Join) appeared(port, matches, weight int, r row.Row, h uint64, key []byte) {
+	s := &j.sides[port]
+	s.Counts.Add(h, key, nil, r, int32(matches))
+	switch out := (matches == 0) == (s.Alone == AloneUnmatched); {
+	case s.marks.find(h, key, r) != nil, out && s.Alone == AloneUnmatched:
+		s.notOut(h, key, r)
+	case out:
+		j.emitAlone(port, weight, r)
+	}
+}
+
+// countedMatches emits r with its matches on the other side and returns their number; where the other side counts
+// too, it counts r for each of them.
+func (j *Join) countedMatches(port, weight int, r row.Row, h uint64, key []byte) int {
+	o := &j.sides[1-port]
+	count := 0
+	for at := o.Table.First(h, key); at != 0; at = o.Table.Next(at) {
+		m := row.Row(o.Table.Value(at))
+		n := int(o.Table.Weight(at))
+		if !j.pairsMatch(port, weight*n, r, m) {
+			continue
+		}
+		count += n
+		if o.Alone != AloneNever {
+			is := o.Counts.Add(h, key, nil, m, int32(weight))
+			if was := is - int32(weight); (was == 0) != (is == 0) {
+				o.note(h, key, m, (was == 0) == (o.Alone == AloneUnmatched))
+			}
+		}
+		j.spill()
+	}
+	return count
+}
+
+// pairsMatch reports whether the residual condition holds for r and m, and emits the pair with the given weight.
+func (j *Join) pairsMatch(port, weight int, r, m row.Row) bool {
+	if j.semi {
+		if port == 0 {
+			return j.combine.holds(r, m)
+		}
+		return j.combine.holds(m, r)
+	}
+	op := changelog.Insert
+	if weight < 0 {
+		op, weight = changelog.Delete, -weight
+	}
+	at := j.out.Len()
+	j.emit(port, op, r, m)
+	if j.out.Len() == at {
+		return false
+	}
+	for range weight - 1 {
+		j.emit(port, op, r, m)
+	}
+	return true
+}
+
+// unmatchable applies a change of a row with a NULL in its key: it has no match, and always comes out alone.
+func (j *Join) unmatchable(port int, op changelog.Op, r row.Row, h uint64, key []byte) {
+	s := &j.sides[port]
+	s.sub = keyenc.Append(s.sub[:0], r, s.Sub)
+	if !s.Upsert {
+		s.Table.Add(h, key, s.sub, r, int32(op.Weight()))
+		j.emitAlone(port, op.Weight(), r)
+		return
+	}
+	at := s.Table.Find(h, key, s.sub)
+	switch {
+	case op == changelog.Delete && at == 0:
+		j.UnknownDeletes++
+	case op == changelog.Delete:
+		j.emitAlone(port, -1, s.Table.Value(at))
+		s.Table.Delete(at)
+	case at == 0:
+		j.emitAlone(port, +1, r)
+		s.Table.Put(h, key, s.sub, r)
+	default:
+		if old := s.Table.Value(at); !bytes.Equal(old, r) {
+			j.pairAlone(port, old, r)
+			s.Table.Put(h, key, s.sub, r)
+		}
+	}
+}
+
+// emitAlone emits r alone with the given weight.
+func (j *Join) emitAlone(port, weight int, r row.Row) {
+	op := changelog.Insert
+	if weight < 0 {
+		op, weight = changelog.Delete, -weight
+	}
+	for range weight {
+		j.combine.alone(&j.out, op, port, r)
+	}
+	j.spill()
+}
+
+// pairAlone emits an update of a row alone.
+func (j *Join) pairAlone(port int, before, after row.Row) {
+	j.combine.alone(&j.out, changelog.UpdateBefore, port, before)
+	j.combine.alone(&j.out, changelog.UpdateAfter, port, after)
+	j.spill()
+}
+
+// settleAtOnce is the number of noted groups whose state is loaded together.
+const settleAtOnce = 1024
+
+// settle brings what is out alone of a side in line with the state at the barrier.
+func (j *Join) settle(port int) error {
+	s := &j.sides[port]
+	for from := 0; from < len(s.marks.list); from += settleAtOnce {
+		part := s.marks.list[from:min(from+settleAtOnce, len(s.marks.list))]
+		s.keys.Reset()
+		for i := range part {
+			s.keys.Add(s.marks.key(&part[i]))
+		}
+		if err := j.load(&s.keys.KeyBatch, port); err != nil {
+			return err
+		}
+		for i := range part {
+			if e := &part[i]; j.counted {
+				j.settleRow(port, e)
+			} else {
+				j.settleGroup(port, e)
+			}
+			if j.err != nil {
+				return j.err
+			}
+		}
+	}
+	s.marks.reset()
+	if j.combine.err != nil {
+		return j.combine.err
+	}
+	return flush(&j.out, j.next)
+}
+
+func (j *Join) settleGroup(port int, e *mark) {
+	s, o := &j.sides[port], &j.sides[1-port]
+	key := s.marks.key(e)
+	out := (o.Table.First(e.h, key) == 0) == (s.Alone == AloneUnmatched)
+	if out == e.flag {
+		return
+	}
+	weight := +1
+	if e.flag {
+		weight = -1
+	}
+	for at := s.Table.First(e.h, key); at != 0 && j.err == nil; at = s.Table.Next(at) {
+		j.emitAlone(port, weight*int(s.Table.Weight(at)), s.Table.Value(at))
+	}
+}
+
+func (j *Join) settleRow(port int, e *mark) {
+	s := &j.sides[port]
+	key, r := s.marks.key(e), s.marks.row(e)
+	out := (s.Counts.Weigh(e.h, key, nil, r) == 0) == (s.Alone == AloneUnmatched)
+	if out == e.flag {
+		return
+	}
+	s.sub = keyenc.Append(s.sub[:0], r, s.Sub)
+	weight := int(s.Table.Weigh(e.h, key, s.sub, r))
+	if e.flag {
+		weight = -weight
+	}
+	j.emitAlone(port, weight, r)
+}

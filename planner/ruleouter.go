@@ -1,0 +1,118 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/sluicesql/sluice/engine/expr"
+)
+
+// pushOuter applies conds to an outer, semi or anti join. Where they fail for the rows that the join fills up with
+// NULLs, it need not make those: a full join becomes a left join, a left join an inner one.
+func pushOuter(o *relOuter, conds []expr.Expr) rel {
+	if r := simplified(o, conds); r != nil {
+		return push(r, conds)
+	}
+	l, r := o.left.rel.out(), o.right.rel.out()
+	var left, right, on, above []expr.Expr
+	for _, c := range conds {
+		if o.kind != FullJoin && expr.Deterministic(c) && !meets(c, r) {
+			left = append(left, c)
+		} else {
+			above = append(above, c)
+		}
+	}
+	known := slices.Concat(left, o.conds)
+	for _, c := range slices.Concat(o.conds, derivedOuter(o, known)) {
+		switch {
+		case !expr.Deterministic(c):
+			on = append(on, c)
+		case o.kind != FullJoin && !meets(c, l):
+			right = append(right, c)
+		case o.kind == SemiJoin && !meets(c, r):
+			left = append(left, c)
+		default:
+			on = append(on, c)
+		}
+	}
+	n := *o
+	n.conds = on
+	n.left.rel, n.right.rel = push(o.left.rel, left), push(o.right.rel, right)
+	return filtered(&n, above)
+}
+
+// derivedOuter are the conditions on one side alone that follow from others and that the side's filter may use: a
+// right row that matches none of the left rows that are left over is not missed, nor is, in a semi join, a left row
+// that has no match.
+func derivedOuter(o *relOuter, known []expr.Expr) []expr.Expr {
+	if o.kind == FullJoin || !allDeterministic(known) {
+		return nil
+	}
+	return slices.DeleteFunc(derived(known), func(c expr.Expr) bool {
+		return meets(c, o.left.rel.out()) && (o.kind != SemiJoin || meets(c, o.right.rel.out()))
+	})
+}
+
+// simplified is the simpler join that gives the same rows under conds; nil when there is none.
+func simplified(o *relOuter, conds []expr.Expr) rel {
+	noLeft := slices.ContainsFunc(conds, func(c expr.Expr) bool { return rejects(c, o.left.rel.out()) })
+	noRight := slices.ContainsFunc(conds, func(c expr.Expr) bool { return rejects(c, o.right.rel.out()) })
+	n := *o
+	n.kind = LeftJoin
+	switch {
+	case o.kind == FullJoin && noLeft && noRight, o.kind == LeftJoin && noRight:
+		return &relJoin{inputs: []joinInput{o.left, o.right}, conds: o.conds}
+	case o.kind == FullJoin && noLeft:
+		return &n
+	case o.kind == FullJoin && noRight:
+		n.left, n.right = o.right, o.left
+		return &n
+	}
+	return nil
+}
+
+// meets reports whether e reads any of cols.
+func meets(e expr.Expr, cols []int) bool {
+	return slices.ContainsFunc(expr.ColumnsOf(e), func(c int) bool { return slices.Contains(cols, c) })
+}
+
+// rejects reports whether e is surely not TRUE where all of cols are NULL.
+func rejects(e expr.Expr, cols []int) bool {
+	if nullWith(e, cols) {
+		return true
+	}
+	c, ok := e.(*expr.Call)
+	if !ok {
+		return false
+	}
+	of := func(e expr.Expr) bool { return rejects(e, cols) }
+	switch c.Fn.Name {
+	case "AND":
+		return slices.ContainsFunc(c.Args, of)
+	case "OR":
+		return !slices.ContainsFunc(c.Args, func(e expr.Expr) bool { return !of(e) })
+	case "IS NOT NULL":
+		return nullWith(c.Args[0], cols)
+	case "IS TRUE":
+		return of(c.Args[0])
+	}
+	return false
+}
+
+// strict are functions that give NULL when an argument is NULL.
+var strict = map[string]bool{
+	"=": true, "<>": true, "<": true, "<=": true, ">": true, ">=": true, "NOT": true, "+": true, "-": true, "*": true, "/": true, "%": true,
+	"CAST": true, "LIKE": true, "||": true, "FIELD": true, "UPPER": true, "LOWER": true, "ABS": true, "CHAR_LENGTH": true,
+}
+
+// nullWith reports whether e is surely NULL where all of cols are.
+func nullWith(e expr.Expr, cols []int) bool {
+	switch e := e.(type) {
+	case *expr.Column:
+		return slices.Contains(cols, e.Index)
+	case *expr.Const:
+		return e.Value.Null
+	case *expr.Call:
+		return strict[e.Fn.Name] && slices.ContainsFunc(e.Args, func(a expr.Expr) bool { return nullWith(a, cols) })
+	}
+	return false
+}
