@@ -28,7 +28,7 @@ func addDeadLetters(p *Plan) error {
 			spec.Columns = append(spec.Columns, i)
 		}
 		x := &Exchange{Props: props, Input: &DeadLetters{Props: props, Input: s}, Width: traits.Parallelism, Spread: traits.Parallelism == 0}
-		p.Sinks = append(p.Sinks, &Sink{Props: props, Input: x, Connector: s.Connector, Table: t.Name, Spec: spec, Width: traits.Parallelism})
+		p.Sinks = append(p.Sinks, &Sink{Props: props, Input: x, Connector: s.Connector, Table: t.Name, Spec: spec, Width: traits.Parallelism, Transactional: traits.Transactional})
 	}
 	return nil
 }

@@ -197,6 +197,9 @@ func (o *outbox) delivered(m spi.Marker, found bool, of spi.Marker, pending []st
 	}
 	switch {
 	case left == 0:
+		if of.Checkpoint > 0 {
+			o.job.warner(o.name)("the sink has lost its marker; what was written before may be gone with it, if its topic was deleted")
+		}
 		return len(pending), nil
 	case o.job.cfg.PendingOutput == PendingDeliver:
 		return len(pending) - left, nil

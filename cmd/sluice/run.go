@@ -9,6 +9,7 @@ import (
 
 	"github.com/sluicesql/sluice/cmd/sluice/internal/result"
 	"github.com/sluicesql/sluice/internal/embed"
+	"github.com/sluicesql/sluice/runtime"
 )
 
 // runFlags are the flags of sluice run.
@@ -19,6 +20,7 @@ type runFlags struct {
 	parallelism    int
 	parallelismSet bool // as opposed to left to the options
 	stateDir       string
+	pendingOutput  string
 	result         string
 	quiet          bool
 	summaryJSON    string
@@ -60,6 +62,7 @@ Exit codes: 0 done, 1 a job failed, 2 the SQL, a flag or a file is wrong,
 	f.options.add(flags)
 	flags.IntVar(&f.parallelism, "parallelism", 0, "run `N` shards, 1–128; without it parallelism.default, else the number of cores")
 	flags.StringVar(&f.stateDir, "state-dir", "", "keep state and checkpoints in `DIR`, and go on from there when started again")
+	flags.StringVar(&f.pendingOutput, "pending-output", "", "`deliver|skip` the output that an exactly-once sink may or may not have, once it has lost its marker")
 	flags.StringVar(&f.result, "result", "", "show the result of a SELECT as `changelog|table|json`; default changelog, or what the SQL sets")
 	flags.BoolVar(&f.quiet, "quiet", false, "neither progress nor summary on standard error")
 	flags.StringVar(&f.summaryJSON, "summary-json", "", "write the summary as JSON to `FILE`")
@@ -76,6 +79,11 @@ func (f *runFlags) check() error {
 		if _, err := result.ParseMode(f.result); err != nil {
 			return wrong(fmt.Errorf("--result: %w", err))
 		}
+	}
+	switch runtime.PendingOutput(f.pendingOutput) {
+	case "", runtime.PendingDeliver, runtime.PendingSkip:
+	default:
+		return wrong(fmt.Errorf("--pending-output %s: it is deliver or skip", f.pendingOutput))
 	}
 	if f.stateDir != "" {
 		if info, err := os.Stat(f.stateDir); err == nil && !info.IsDir() {

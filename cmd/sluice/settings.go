@@ -150,6 +150,7 @@ func (r *runner) config(j *planner.Job) (runtime.Config, error) {
 		EpochMaxAge:        s.duration(planner.OptEpochMaxAge),
 		CheckpointInterval: s.duration(planner.OptCheckpointInterval),
 		TimeZone:           j.Plan.Location(),
+		PendingOutput:      runtime.PendingOutput(s.flags.pendingOutput),
 		Warn:               func(msg string) { fmt.Fprintf(r.notes, "sluice: warning: %s%s\n", s.jobPrefix(), msg) },
 	}
 	var err error

@@ -29,7 +29,7 @@ func encode(n int, first int64) []byte {
 			panic(fmt.Sprintf("size says %d, it is %d", before, len(b.buf)))
 		}
 	}
-	b.seal(7, 1, 5, nil)
+	b.seal(7, 1, 5, false, nil)
 	out := bytes.Clone(b.wire)
 	binary.BigEndian.PutUint64(out, uint64(first))
 	return out

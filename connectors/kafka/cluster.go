@@ -54,12 +54,12 @@ type clusterMeta struct {
 }
 
 // dial returns a client that has not connected yet.
-func dial(s *settings) (*cluster, error) {
+func dial(s *settings, more ...kgo.Opt) (*cluster, error) {
 	opts, err := s.clientOptions()
 	if err != nil {
 		return nil, err
 	}
-	cl, err := kgo.NewClient(opts...)
+	cl, err := kgo.NewClient(append(opts, more...)...)
 	if err != nil {
 		return nil, fmt.Errorf("kafka %s: %w", strings.Join(s.seeds, ","), err)
 	}

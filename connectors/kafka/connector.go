@@ -62,7 +62,7 @@ func (c *connector) CheckSink(t *spi.Table) (spi.SinkTraits, error) {
 		accepts = spi.Upsert
 	}
 	// Who reads the topic relies on the order of the records of one key.
-	return spi.SinkTraits{Accepts: accepts, Parallelism: s.parallelism, Metadata: writableMetadata(), Route: s.layout.keyFields}, nil
+	return spi.SinkTraits{Accepts: accepts, Parallelism: s.parallelism, Metadata: writableMetadata(), Route: s.layout.keyFields, Transactional: s.guarantee == guaranteeExactlyOnce}, nil
 }
 
 // OpenSource implements spi.Connector.
@@ -80,7 +80,12 @@ func (c *connector) OpenSink(ctx context.Context, spec spi.SinkSpec) (spi.Sink, 
 	if err != nil {
 		return nil, err
 	}
-	s, err := openSink(ctx, cfg, spec)
+	var s spi.Sink
+	if cfg.guarantee == guaranteeExactlyOnce {
+		s, err = openOnceSink(ctx, cfg, spec)
+	} else {
+		s, err = openSink(ctx, cfg, spec)
+	}
 	if err != nil {
 		return nil, deadLetterNames(spec.Table, err)
 	}
@@ -164,7 +169,8 @@ type sinkConfig struct {
 	layout      *layout
 	topic       string
 	partitioner string
-	none        bool // delivery guarantee none: epochs do not wait for the broker
+	guarantee   string // one of the values of sink.delivery-guarantee
+	txnPrefix   string // of the transactional id, for exactly-once
 	parallelism int
 	create      creation
 }
@@ -199,19 +205,42 @@ func (c *connector) sinkConfig(t *spi.Table) (cfg sinkConfig, err error) {
 	default:
 		return cfg, &spi.OptionError{Name: "sink.partitioner", Value: true, Msg: fmt.Sprintf("option 'sink.partitioner' wants default, fixed or round-robin, got %q; Java classes cannot be loaded here", p)}
 	}
-	guarantee, err := o.Enum("sink.delivery-guarantee", "at-least-once", "at-least-once", "exactly-once", "none")
-	if err != nil {
+	if err := cfg.readGuarantee(o); err != nil {
 		return cfg, err
 	}
-	if guarantee == "exactly-once" {
-		return cfg, &spi.OptionError{Name: "sink.delivery-guarantee", Value: true, Msg: "'sink.delivery-guarantee' = 'exactly-once' is not available in this version; use 'at-least-once'"}
-	}
-	cfg.none = guarantee == "none"
 	if cfg.create, err = readCreation(o, c.upsert); err != nil {
 		return cfg, err
 	}
 	cfg.parallelism, err = spi.Parallelism(o, "sink.parallelism")
 	return cfg, err
+}
+
+// The values of sink.delivery-guarantee.
+const (
+	guaranteeAtLeastOnce = "at-least-once"
+	guaranteeExactlyOnce = "exactly-once"
+	guaranteeNone        = "none" // epochs do not wait for the broker
+)
+
+func (cfg *sinkConfig) readGuarantee(o spi.Options) (err error) {
+	if cfg.guarantee, err = o.Enum("sink.delivery-guarantee", guaranteeAtLeastOnce, guaranteeAtLeastOnce, guaranteeExactlyOnce, guaranteeNone); err != nil {
+		return err
+	}
+	cfg.txnPrefix = o.Get("sink.transactional-id-prefix", "")
+	switch {
+	case cfg.guarantee != guaranteeExactlyOnce:
+		if cfg.txnPrefix != "" {
+			cfg.notes = append(cfg.notes, "option 'sink.transactional-id-prefix' means nothing without 'sink.delivery-guarantee' = 'exactly-once'")
+		}
+		return nil
+	case cfg.txnPrefix == "":
+		return &spi.OptionError{Name: "sink.transactional-id-prefix", Msg: "'sink.delivery-guarantee' = 'exactly-once' needs option 'sink.transactional-id-prefix': a name that no other job on this cluster has, by which the broker keeps two processes from writing at once"}
+	case cfg.acks != -1:
+		return &spi.OptionError{Name: "properties.acks", Value: true, Msg: "'sink.delivery-guarantee' = 'exactly-once' needs 'properties.acks' = 'all'"}
+	case !cfg.idempotent:
+		return &spi.OptionError{Name: "properties.enable.idempotence", Value: true, Msg: "'sink.delivery-guarantee' = 'exactly-once' needs 'properties.enable.idempotence' = 'true'"}
+	}
+	return nil
 }
 
 // common refuses what the connector declares as unsupported, and reads the client's properties.

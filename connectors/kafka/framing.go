@@ -64,8 +64,15 @@ func (b *outBatch) add(body []byte, at int64) {
 	b.n++
 }
 
+// load makes b the batch that seal gave once, to be sealed again.
+func (b *outBatch) load(wire []byte) {
+	b.buf = append(b.buf[:0], wire...)
+	b.wire, b.n = b.buf, be32(wire, 57)
+	b.first, b.max, b.born = be64(wire, 27), be64(wire, 35), time.Now()
+}
+
 // seal writes the head. It is done again when the producer's identity has changed.
-func (b *outBatch) seal(id int64, epoch int16, sequence int32, compressor kgo.Compressor) {
+func (b *outBatch) seal(id int64, epoch int16, sequence int32, transactional bool, compressor kgo.Compressor) {
 	attr := uint16(0)
 	if b.wire == nil {
 		b.wire = b.buf
@@ -79,6 +86,9 @@ func (b *outBatch) seal(id int64, epoch int16, sequence int32, compressor kgo.Co
 		}
 	} else {
 		attr = binary.BigEndian.Uint16(b.wire[21:])
+	}
+	if transactional {
+		attr |= attrTransaction
 	}
 	w, be := b.wire, binary.BigEndian
 	be.PutUint64(w, 0)

@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"encoding/binary"
+	"iter"
 	"sync"
 	"sync/atomic"
 )
@@ -64,18 +65,37 @@ type staged struct {
 	n     int
 }
 
+// records gives the bodies and timestamps of the staged records.
+func (s *staged) records() iter.Seq2[[]byte, int64] {
+	return func(yield func([]byte, int64) bool) {
+		rest := s.buf
+		for i := 0; len(rest) > 0; i++ {
+			size := int(binary.LittleEndian.Uint32(rest))
+			body := rest[4 : 4+size]
+			rest = rest[4+size:]
+			at := s.now
+			if s.times != nil {
+				at = s.times[i]
+			}
+			if !yield(body, at) {
+				return
+			}
+		}
+	}
+}
+
+// clear forgets the staged records and keeps their memory.
+func (s *staged) clear() {
+	s.buf, s.n = s.buf[:0], 0
+	if s.times != nil {
+		s.times = s.times[:0]
+	}
+}
+
 // append moves the staged records into batches. It returns the bytes that the batches grew by.
 func (q *outPartition) append(s *staged, p *producer) (grown int) {
 	q.mu.Lock()
-	rest := s.buf
-	for i := 0; len(rest) > 0; i++ {
-		size := int(binary.LittleEndian.Uint32(rest))
-		body := rest[4 : 4+size]
-		rest = rest[4+size:]
-		at := s.now
-		if s.times != nil {
-			at = s.times[i]
-		}
+	for body, at := range s.records() {
 		if q.open != nil && q.open.size(body, at) > p.batchSize {
 			q.sealed = append(q.sealed, q.open)
 			q.open = nil
@@ -90,14 +110,23 @@ func (q *outPartition) append(s *staged, p *producer) (grown int) {
 	q.appended += int64(s.n)
 	idle := q.sending == nil && (len(q.sealed) > 0 || q.open != nil && len(q.open.buf) >= takeSize)
 	q.mu.Unlock()
-	s.buf, s.n = s.buf[:0], 0
-	if s.times != nil {
-		s.times = s.times[:0]
-	}
+	s.clear()
 	if idle {
 		q.wake()
 	}
 	return grown
+}
+
+// put appends a batch that is whole.
+func (q *outPartition) put(b *outBatch) {
+	q.mu.Lock()
+	q.sealed = append(q.sealed, b)
+	q.appended += int64(b.n)
+	idle := q.sending == nil
+	q.mu.Unlock()
+	if idle {
+		q.wake()
+	}
 }
 
 func (q *outPartition) wake() {

@@ -22,10 +22,11 @@ type producer struct {
 	topic     string
 	topicID   [16]byte
 	batchSize int // bytes that a batch grows to
-	maxRecord int // bytes of a batch that holds one record
-	parts     []*outPartition
-	known     int // partitions of the topic that people were told of
-	warn      func(string)
+	// txn is the transactional id of a producer whose batches belong to transactions; nil without.
+	txn   *string
+	parts []*outPartition
+	known int // partitions of the topic that people were told of
+	warn  func(string)
 
 	ctx  context.Context
 	stop context.CancelFunc
@@ -73,28 +74,27 @@ func (r *produceRequest) MaxVersion() int16 {
 	return r.ProduceRequest.MaxVersion()
 }
 
-// newProducer writes the first use partitions of a topic.
-func newProducer(ctx context.Context, c *cluster, s *settings, tm *topicMeta, use, maxMessage int, warn func(string)) (*producer, error) {
+// newProducer returns a producer that start sets to work once it has an identity.
+func newProducer(t *outTopic) *producer {
+	c, s, tm := t.c, &t.cfg.settings, t.meta
 	p := &producer{
-		c: c, s: s, topic: tm.name, topicID: tm.id, warn: warn, room: make(chan struct{}, 1), refresh: make(chan struct{}, 1),
+		c: c, s: s, topic: tm.name, topicID: tm.id, warn: t.warn, room: make(chan struct{}, 1), refresh: make(chan struct{}, 1),
 		failed: make(chan struct{}), spare: make(chan *outBatch, spareBatches), senders: map[int32]*sender{}, id: -1, epoch: -1,
 	}
-	p.maxRecord = maxMessage
-	p.batchSize = min(max(s.batchSize, 2*batchHead), maxMessage)
-	for i := range use {
+	p.batchSize = t.batchSize()
+	for i := range t.use {
 		p.parts = append(p.parts, &outPartition{id: int32(i)})
-	}
-	if s.idempotent {
-		if err := p.newIdentity(ctx, 0); err != nil {
-			return nil, err
-		}
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.known = len(tm.partitions)
+	return p
+}
+
+// start begins to send.
+func (p *producer) start(tm *topicMeta) {
 	p.lead(tm)
 	p.wg.Add(1)
 	go p.manage()
-	return p, nil
 }
 
 // newIdentity asks for a producer id, unless that has been done since the identity was number seen.
@@ -182,6 +182,16 @@ func (p *producer) failure() error {
 	return p.err
 }
 
+// broken is the error that has ended the producer, nil while it works.
+func (p *producer) broken() error {
+	select {
+	case <-p.failed:
+		return p.failure()
+	default:
+		return nil
+	}
+}
+
 // fail ends the producer with its first error.
 func (p *producer) fail(err error) {
 	p.mu.Lock()
@@ -259,6 +269,7 @@ func (p *producer) build(s *sender) bool {
 	t := &r.Topics[0]
 	t.Topic, t.TopicID, t.Partitions = p.topic, p.topicID, t.Partitions[:0]
 	r.noIDs = p.topicID == [16]byte{}
+	r.TransactionID = p.txn
 	r.Acks, r.TimeoutMillis = p.s.acks, int32(p.s.requestTimeout.Milliseconds())
 	size := 0
 	s.turn++
@@ -280,7 +291,7 @@ func (p *producer) build(s *sender) bool {
 				b.sequence = -1
 			}
 			q.next = int32((int64(q.next) + int64(b.n)) & 0x7fffffff)
-			b.seal(id, epoch, b.sequence, s.compressor)
+			b.seal(id, epoch, b.sequence, p.txn != nil, s.compressor)
 		}
 		size += len(b.wire)
 		s.parts = append(s.parts, q)
@@ -334,7 +345,7 @@ func (p *producer) handle(s *sender, resp *kmsg.ProduceResponse) {
 		switch err := kerr.ErrorForCode(rp.ErrorCode); {
 		case err == nil, errors.Is(err, kerr.DuplicateSequenceNumber): // written by an attempt whose answer was lost
 			p.recycle(q.acknowledge())
-		case p.s.idempotent && (errors.Is(err, kerr.OutOfOrderSequenceNumber) || errors.Is(err, kerr.UnknownProducerID) || errors.Is(err, kerr.InvalidProducerEpoch) || errors.Is(err, kerr.InvalidProducerIDMapping)):
+		case p.s.idempotent && p.txn == nil && (errors.Is(err, kerr.OutOfOrderSequenceNumber) || errors.Is(err, kerr.UnknownProducerID) || errors.Is(err, kerr.InvalidProducerEpoch) || errors.Is(err, kerr.InvalidProducerIDMapping)):
 			// The broker has forgotten this producer. Nothing of the batch was written by this request.
 			if err := p.newIdentity(p.ctx, q.sending.identity); err != nil && p.ctx.Err() == nil {
 				p.fail(err)
@@ -468,7 +479,7 @@ func (p *producer) lead(tm *topicMeta) bool {
 		id := tm.partitions[i].leader
 		s := p.senders[id]
 		if s == nil {
-			s = &sender{id: id, wake: make(chan struct{}, 1), compressor: p.compressor()}
+			s = &sender{id: id, wake: make(chan struct{}, 1), compressor: newCompressor(p.s.compression)}
 			p.senders[id] = s
 			p.wg.Add(1)
 			go p.run(s)
@@ -485,9 +496,10 @@ func (p *producer) lead(tm *topicMeta) bool {
 	return all
 }
 
-func (p *producer) compressor() kgo.Compressor {
+// newCompressor returns the compressor of that name, nil for none.
+func newCompressor(name string) kgo.Compressor {
 	codecs := map[string]kgo.CompressionCodec{"gzip": kgo.GzipCompression(), "snappy": kgo.SnappyCompression(), "lz4": kgo.Lz4Compression(), "zstd": kgo.ZstdCompression()}
-	codec, ok := codecs[p.s.compression]
+	codec, ok := codecs[name]
 	if !ok {
 		return nil
 	}

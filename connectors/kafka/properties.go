@@ -37,14 +37,15 @@ type settings struct {
 	commitOffsets     bool
 	discovery         time.Duration // partition.discovery.interval.ms; 0 when not set
 
-	acks            int16
-	idempotent      bool
-	compression     string
-	batchSize       int
-	maxRequestSize  int
-	bufferMemory    int
-	deliveryTimeout time.Duration
-	autoCreate      bool
+	acks               int16
+	idempotent         bool
+	compression        string
+	batchSize          int
+	maxRequestSize     int
+	bufferMemory       int
+	deliveryTimeout    time.Duration
+	transactionTimeout time.Duration
+	autoCreate         bool
 
 	// notes are warnings for people, issued when the table is opened.
 	notes []string
@@ -54,26 +55,27 @@ type settings struct {
 // for throughput: a request of a few megabytes stays in the cache between kernel and decoder.
 func defaultSettings() settings {
 	return settings{
-		clientID:          "sluice",
-		metadataMaxAge:    5 * time.Minute,
-		requestTimeout:    30 * time.Second,
-		dialTimeout:       4 * time.Second,
-		connIdle:          9 * time.Minute,
-		readCommitted:     true,
-		offsetReset:       "none",
-		fetchMinBytes:     1,
-		fetchMaxBytes:     4 << 20,
-		partitionMaxBytes: 512 << 10,
-		fetchMaxWait:      500 * time.Millisecond,
-		checkCRC:          true,
-		commitOffsets:     true,
-		acks:              -1,
-		idempotent:        true,
-		compression:       "none",
-		batchSize:         1_000_000,
-		maxRequestSize:    4 << 20,
-		bufferMemory:      16 << 20,
-		deliveryTimeout:   2 * time.Minute,
+		clientID:           "sluice",
+		metadataMaxAge:     5 * time.Minute,
+		requestTimeout:     30 * time.Second,
+		dialTimeout:        4 * time.Second,
+		connIdle:           9 * time.Minute,
+		readCommitted:      true,
+		offsetReset:        "none",
+		fetchMinBytes:      1,
+		fetchMaxBytes:      4 << 20,
+		partitionMaxBytes:  512 << 10,
+		fetchMaxWait:       500 * time.Millisecond,
+		checkCRC:           true,
+		commitOffsets:      true,
+		acks:               -1,
+		idempotent:         true,
+		compression:        "none",
+		batchSize:          1_000_000,
+		maxRequestSize:     4 << 20,
+		bufferMemory:       16 << 20,
+		deliveryTimeout:    2 * time.Minute,
+		transactionTimeout: time.Minute,
 	}
 }
 
@@ -161,7 +163,7 @@ var properties = withOthers(map[string]property{
 	"max.in.flight.requests.per.connection": {note: noteInFlight},
 	"retries":                               {note: "is ignored: a batch is sent again until delivery.timeout.ms has passed"},
 	"transactional.id":                      {refuse: "is not set by hand; see 'sink.delivery-guarantee'"},
-	"transaction.timeout.ms":                {note: "is ignored: no transactions are written"},
+	"transaction.timeout.ms":                {set: millis(func(s *settings) *time.Duration { return &s.transactionTimeout })},
 
 	"interceptor.classes":                {refuse: refuseClass},
 	"partitioner.class":                  {refuse: refuseClass + "; see 'sink.partitioner'"},

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
 	"github.com/sluicesql/sluice/connectors/spi"
 )
 
@@ -17,49 +19,77 @@ const embeddedCluster = "sluice-embedded"
 // defaultMaxMessage is a broker's default of max.message.bytes.
 const defaultMaxMessage = 1048588
 
-// sink implements spi.Sink.
-type sink struct {
-	cfg     sinkConfig
-	c       *cluster
-	p       *producer
-	writers []*writer
-	pin     string
-	rows    atomic.Int64
-	bytes   atomic.Int64
+// outTopic is a topic opened to be written.
+type outTopic struct {
+	cfg       sinkConfig
+	c         *cluster
+	meta      *topicMeta
+	use       int    // partitions that are written: the first ones
+	pin       string // see pinned
+	maxRecord int    // bytes of a batch that holds one record
+	warn      func(string)
+	rows      atomic.Int64
+	bytes     atomic.Int64
 }
 
-// openSink connects and finds the topic.
+// open connects and finds the topic.
+func (t *outTopic) open(ctx context.Context, spec spi.SinkSpec, opts ...kgo.Opt) (err error) {
+	if t.warn = spec.Warn; t.warn == nil {
+		t.warn = func(string) {}
+	}
+	for _, n := range t.cfg.notes {
+		t.warn(n)
+	}
+	if t.c, err = dial(&t.cfg.settings, opts...); err != nil {
+		return err
+	}
+	if t.meta, err = t.findTopic(ctx); err != nil {
+		t.c.close()
+		return err
+	}
+	t.pin, t.use = pinned(t.meta, spec.Pin, t.keeps(spec), t.c.seeds, t.warn)
+	t.maxRecord = t.maxMessage(ctx)
+	return nil
+}
+
+// batchSize is the number of bytes that a batch grows to.
+func (t *outTopic) batchSize() int {
+	return min(max(t.cfg.settings.batchSize, 2*batchHead), t.maxRecord)
+}
+
+// Stats implements spi.Sink.
+func (t *outTopic) Stats() spi.SinkStats {
+	return spi.SinkStats{Rows: t.rows.Load(), Bytes: t.bytes.Load()}
+}
+
+// sink implements spi.Sink: each record reaches the topic once, and those of the epochs behind the last checkpoint
+// again after a crash.
+type sink struct {
+	outTopic
+	p       *producer
+	writers []*writer
+}
+
 func openSink(ctx context.Context, cfg sinkConfig, spec spi.SinkSpec) (_ *sink, err error) {
-	s := &sink{cfg: cfg}
-	warn := spec.Warn
-	if warn == nil {
-		warn = func(string) {}
-	}
-	for _, n := range cfg.notes {
-		warn(n)
-	}
-	if s.c, err = dial(&s.cfg.settings); err != nil {
+	s := &sink{outTopic: outTopic{cfg: cfg}}
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	if err := s.open(ctx, spec); err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			if s.p != nil {
-				s.p.close()
-			}
+			s.p.close()
 			s.c.close()
 		}
 	}()
-	ctx, cancel := context.WithTimeout(ctx, openTimeout)
-	defer cancel()
-	tm, err := s.findTopic(ctx, warn)
-	if err != nil {
-		return nil, err
+	s.p = newProducer(&s.outTopic)
+	if cfg.idempotent {
+		if err := s.p.newIdentity(ctx, 0); err != nil {
+			return nil, err
+		}
 	}
-	pin, use := pinned(tm, spec.Pin, s.keeps(spec), s.c.seeds, warn)
-	s.pin = pin
-	if s.p, err = newProducer(ctx, s.c, &s.cfg.settings, tm, use, s.maxMessage(ctx), warn); err != nil {
-		return nil, err
-	}
+	s.p.start(s.meta)
 	for i := range max(spec.Writers, 1) {
 		w, err := newWriter(s, spec, i)
 		if err != nil {
@@ -71,46 +101,46 @@ func openSink(ctx context.Context, cfg sinkConfig, spec spi.SinkSpec) (_ *sink, 
 }
 
 // findTopic returns the topic, created only where that was asked for.
-func (s *sink) findTopic(ctx context.Context, warn func(string)) (*topicMeta, error) {
-	names := []string{s.cfg.topic}
-	m, err := s.c.connect(ctx, names)
+func (t *outTopic) findTopic(ctx context.Context) (*topicMeta, error) {
+	names := []string{t.cfg.topic}
+	m, err := t.c.connect(ctx, names)
 	if err != nil {
 		return nil, err
 	}
-	how := s.cfg.create
-	if tm := m.topics[s.cfg.topic]; tm != nil {
+	how := t.cfg.create
+	if tm := m.topics[t.cfg.topic]; tm != nil {
 		if n := int32(len(tm.partitions)); how.partitions > 0 && n != how.partitions {
-			warn(fmt.Sprintf("kafka topic %s at %s exists with %d partitions; '%s' = '%d' is for a topic to be created", tm.name, s.c.seeds, n, topicPartitions, how.partitions))
+			t.warn(fmt.Sprintf("kafka topic %s at %s exists with %d partitions; '%s' = '%d' is for a topic to be created", tm.name, t.c.seeds, n, topicPartitions, how.partitions))
 		}
 		return tm, nil
 	}
 	switch {
 	case how.asked:
-		if err := s.c.create(ctx, s.cfg.topic, how); err != nil {
+		if err := t.c.create(ctx, t.cfg.topic, how); err != nil {
 			return nil, err
 		}
-	case !s.cfg.autoCreate && m.clusterID != embeddedCluster:
-		return nil, s.c.noTopic(ctx, s.cfg.topic, true)
+	case !t.cfg.autoCreate && m.clusterID != embeddedCluster:
+		return nil, t.c.noTopic(ctx, t.cfg.topic, true)
 	}
 	// It is created in the background; it is there when it has partitions with leaders.
 	for start := time.Now(); ctx.Err() == nil && time.Since(start) < openPatience; {
-		if m, err = s.c.metadata(ctx, names, !how.asked); err != nil {
+		if m, err = t.c.metadata(ctx, names, !how.asked); err != nil {
 			return nil, err
 		}
-		if tm := m.topics[s.cfg.topic]; tm != nil && len(tm.partitions) > 0 {
+		if tm := m.topics[t.cfg.topic]; tm != nil && len(tm.partitions) > 0 {
 			if how.asked || m.clusterID != embeddedCluster {
-				warn(fmt.Sprintf("kafka topic %s did not exist at %s; it was created with %d partitions", s.cfg.topic, s.c.seeds, len(tm.partitions)))
+				t.warn(fmt.Sprintf("kafka topic %s did not exist at %s; it was created with %d partitions", t.cfg.topic, t.c.seeds, len(tm.partitions)))
 			}
 			return tm, nil
 		}
 		pauseFor(ctx)
 	}
-	return nil, fmt.Errorf("kafka topic %s at %s: the broker does not create it (auto.create.topics.enable = false?); have it created with '%s' = '4', or create it by hand", s.cfg.topic, s.c.seeds, topicPartitions)
+	return nil, fmt.Errorf("kafka topic %s at %s: the broker does not create it (auto.create.topics.enable = false?); have it created with '%s' = '4', or create it by hand", t.cfg.topic, t.c.seeds, topicPartitions)
 }
 
 // keeps reports whether the sink keeps changes of one row in one partition.
-func (s *sink) keeps(spec spi.SinkSpec) bool {
-	return s.cfg.partitioner == "default" && (s.cfg.layout.keyFormat != nil || spec.Mode != spi.AppendOnly || len(spec.Key) > 0)
+func (t *outTopic) keeps(spec spi.SinkSpec) bool {
+	return t.cfg.partitioner == "default" && (t.cfg.layout.keyFormat != nil || spec.Mode != spi.AppendOnly || len(spec.Key) > 0)
 }
 
 // pinned compares a topic with what was noted of it at an earlier start, and returns the note for the next one and
@@ -135,11 +165,11 @@ func pinned(tm *topicMeta, pin string, keeps bool, seeds string, warn func(strin
 }
 
 // Pin implements spi.PinnedSink.
-func (s *sink) Pin() string { return s.pin }
+func (t *outTopic) Pin() string { return t.pin }
 
 // maxMessage is the topic's max.message.bytes, or the default where the user may not ask.
-func (s *sink) maxMessage(ctx context.Context) int {
-	configs, err := s.c.adm.DescribeTopicConfigs(ctx, s.cfg.topic)
+func (t *outTopic) maxMessage(ctx context.Context) int {
+	configs, err := t.c.adm.DescribeTopicConfigs(ctx, t.cfg.topic)
 	if err != nil || len(configs) != 1 || configs[0].Err != nil {
 		return defaultMaxMessage
 	}
@@ -155,11 +185,6 @@ func (s *sink) maxMessage(ctx context.Context) int {
 
 // Writer implements spi.Sink.
 func (s *sink) Writer(i int) spi.Writer { return s.writers[i] }
-
-// Stats implements spi.Sink.
-func (s *sink) Stats() spi.SinkStats {
-	return spi.SinkStats{Rows: s.rows.Load(), Bytes: s.bytes.Load()}
-}
 
 // Close implements spi.Sink.
 func (s *sink) Close() error {

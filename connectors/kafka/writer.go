@@ -1,372 +1,54 @@
 package kafka
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
-	"fmt"
-	"time"
 
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/changelog"
-	"github.com/sluicesql/sluice/engine/keyenc"
-	"github.com/sluicesql/sluice/engine/row"
-	"github.com/sluicesql/sluice/engine/text"
-	"github.com/sluicesql/sluice/engine/types"
 )
 
-const (
-	// stageSize is how much a writer collects for a partition before it takes the partition's lock.
-	stageSize = 32 << 10
-	// runSize is how much goes to one partition in a row when any would do.
-	runSize = 256 << 10
-)
-
-// placing is how a writer finds a record's partition.
-type placing uint8
-
-const (
-	byKey   placing = iota // Java's hash of the record's key
-	byRow                  // hash of the primary key, or of the row, where the record has no key
-	inRuns                 // any, many in a row
-	inTurn                 // the next one
-	onlyOne                // always the same
-)
+// stageSize is how much a writer collects for a partition before it takes the partition's lock.
+const stageSize = 32 << 10
 
 // writer implements spi.Writer.
 type writer struct {
-	s      *sink
-	upsert bool
-	where  placing
-	zone   *time.Location
-
-	value, key   spi.Encoder // key is nil for records without one
-	valueOf      projection
-	keyOf        projection
-	hashOf       []keyenc.Column // byRow; empty for the whole row
-	timestampCol int             // −1 without
-	headersCol   int
-	types        []types.Type
-	names        []string
-	named        []int // columns that name a row to people: its key, or all where it has none
-
-	staged  []staged
+	encoder
+	p       *producer
+	none    bool    // delivery guarantee none
 	targets []int64 // records appended to each partition when this writer last did
-	run     int     // inRuns: bytes since the partition changed
-	turn    int
-	grown   int // bytes staged since the bound was last looked at
-
-	// present is the key of the record at hand, in keyBuf; nil is null.
-	present                           []byte
-	keyBuf, otherKey, valBuf, hashBuf []byte // keyBuf and valBuf are never nil, which means null
-	rows, bytes                       int64
-}
-
-// projection takes columns of a row; the zero value takes the row as it is.
-type projection struct {
-	cols []int
-	phys []types.Phys
-	b    row.Builder
-	buf  []byte
-}
-
-func (p *projection) of(r row.Row) row.Row {
-	if p.cols == nil || r == nil {
-		return r
-	}
-	p.b.Begin(p.buf[:0], len(p.cols))
-	for i, c := range p.cols {
-		p.b.Copy(i, r, c, p.phys[i])
-	}
-	p.buf = p.b.Finish(p.phys)
-	return row.Row(p.buf)
-}
-
-// both projects two rows, which a projection's one buffer cannot hold at once.
-func (p *projection) both(before, after row.Row) (row.Row, row.Row) {
-	if p.cols == nil {
-		return before, after
-	}
-	kept := append(row.Row(nil), p.of(before)...)
-	return kept, p.of(after)
+	grown   int     // bytes handed over since the bound was last looked at
 }
 
 func newWriter(s *sink, spec spi.SinkSpec, index int) (*writer, error) {
-	l := s.cfg.layout
-	w := &writer{s: s, upsert: l.upsert, zone: spec.TimeZone, timestampCol: -1, headersCol: -1, turn: index, keyBuf: []byte{}, valBuf: []byte{}}
-	w.staged, w.targets = make([]staged, len(s.p.parts)), make([]int64, len(s.p.parts))
-	position := map[int]int{} // in the rows handed over, by index into the table
-	valueSpec := spi.EncodeSpec{Mode: spec.Mode, TimeZone: spec.TimeZone}
-	if l.upsert {
-		valueSpec.Mode = spi.AppendOnly
-	}
-	var valueCols []int
-	for i, c := range spec.Columns {
-		col := spec.Table.Columns[c]
-		position[c] = i
-		w.types, w.names = append(w.types, col.Type), append(w.names, col.Name)
-		switch {
-		case col.Metadata == "timestamp":
-			w.timestampCol = i
-		case col.Metadata == "headers":
-			w.headersCol = i
-		case col.Metadata != "":
-			return nil, fmt.Errorf("metadata column %q: %q cannot be written; declare the column VIRTUAL", col.Name, col.Metadata)
-		case l.inValueToo(c):
-			valueCols = append(valueCols, i)
-			valueSpec.Columns = append(valueSpec.Columns, col)
-		}
-	}
-	w.named = spec.Key
-	for _, c := range l.keyFields {
-		if len(spec.Key) == 0 {
-			w.named = append(w.named, position[c])
-		}
-	}
-	if len(w.named) == 0 {
-		w.named = valueCols
-	}
-	w.valueOf = projectionOf(valueCols, w.types)
-	var err error
-	if w.value, err = l.valueFormat.NewEncoder(valueSpec, l.valueOptions); err != nil {
+	e, err := newEncoder(&s.outTopic, spec, index)
+	if err != nil {
 		return nil, err
 	}
-	if l.keyFormat != nil {
-		keySpec := spi.EncodeSpec{Mode: spi.AppendOnly, TimeZone: spec.TimeZone}
-		var keyCols []int
-		for _, c := range l.keyFields {
-			keySpec.Columns = append(keySpec.Columns, l.keyColumn(c))
-			keyCols = append(keyCols, position[c])
-		}
-		w.keyOf = projectionOf(keyCols, w.types)
-		if w.key, err = l.keyFormat.NewEncoder(keySpec, l.keyOptions); err != nil {
-			return nil, err
-		}
-	}
-	switch {
-	case s.cfg.partitioner == "fixed":
-		w.where, w.turn = onlyOne, index%len(s.p.parts)
-	case s.cfg.partitioner == "round-robin":
-		w.where = inTurn
-	case w.key != nil:
-		w.where = byKey
-	case spec.Mode == spi.AppendOnly && len(spec.Key) == 0:
-		w.where = inRuns
-	default:
-		// A row and its later deletion must stay in order, which only one partition can promise.
-		w.where, w.hashOf = byRow, keyenc.Columns(w.types, spec.Key)
+	w := &writer{encoder: e, p: s.p, none: s.cfg.guarantee == guaranteeNone, targets: make([]int64, s.use)}
+	w.stage = stageSize
+	w.full = func(ctx context.Context, partition int) error {
+		w.handOver(partition)
+		n := w.grown
+		w.grown = 0
+		return w.p.grow(ctx, n)
 	}
 	return w, nil
-}
-
-// projectionOf takes cols of rows of the given types; it does nothing when these are all columns in order.
-func projectionOf(cols []int, ts []types.Type) projection {
-	same := len(cols) == len(ts)
-	p := projection{cols: cols}
-	for i, c := range cols {
-		same = same && c == i
-		p.phys = append(p.phys, ts[c].Phys())
-	}
-	if same {
-		return projection{}
-	}
-	if p.cols == nil {
-		p.cols = []int{}
-	}
-	return p
 }
 
 // Write implements spi.Writer.
 func (w *writer) Write(ctx context.Context, b *changelog.Batch) error {
 	select {
-	case <-w.s.p.failed:
-		return w.s.p.failure()
+	case <-w.p.failed:
+		return w.p.failure()
 	default:
 	}
-	now := time.Now().UnixMilli()
-	for i := range w.staged {
-		w.staged[i].now = now
-	}
-	for i := 0; i < b.Len(); i++ {
-		r := b.Row(i)
-		var err error
-		switch op := b.Op(i); {
-		case op == changelog.UpdateBefore && w.upsert:
-			continue // its UpdateAfter replaces it
-		case op == changelog.UpdateBefore && i+1 < b.Len() && b.Op(i+1) == changelog.UpdateAfter && w.value.Updates():
-			i++
-			err = w.update(r, b.Row(i))
-		case op.Negative():
-			err = w.change(r, nil)
-		default:
-			err = w.change(nil, r)
-		}
-		if err != nil {
-			return err
-		}
-		if w.grown >= stageSize {
-			n := w.grown
-			w.grown = 0
-			if err := w.s.p.grow(ctx, n); err != nil {
-				return err
-			}
-		}
-	}
-	w.s.rows.Add(w.rows)
-	w.s.bytes.Add(w.bytes)
-	w.rows, w.bytes = 0, 0
-	return nil
-}
-
-// update writes an update as one message when both rows belong to one key, and as two otherwise.
-func (w *writer) update(before, after row.Row) error {
-	one := w.where == inRuns || w.where == inTurn || w.where == onlyOne
-	switch {
-	case w.key != nil:
-		k, err := w.key.Encode(w.otherKey[:0], nil, w.keyOf.of(before))
-		if err != nil {
-			return err
-		}
-		w.otherKey = k
-		if k, err = w.key.Encode(w.keyBuf[:0], nil, w.keyOf.of(after)); err != nil {
-			return err
-		}
-		one = string(k) == string(w.otherKey)
-	case len(w.hashOf) > 0:
-		w.otherKey = keyenc.Append(w.otherKey[:0], before, w.hashOf)
-		w.hashBuf = keyenc.Append(w.hashBuf[:0], after, w.hashOf)
-		one = string(w.hashBuf) == string(w.otherKey)
-	}
-	if one {
-		return w.change(before, after)
-	}
-	if err := w.change(before, nil); err != nil {
-		return err
-	}
-	return w.change(nil, after)
-}
-
-// change stages the message for one change. after is nil for a delete, before for an insert.
-func (w *writer) change(before, after row.Row) (err error) {
-	r := after
-	if r == nil {
-		r = before
-	}
-	if w.key != nil {
-		if w.present, err = w.key.Encode(w.keyBuf[:0], nil, w.keyOf.of(r)); err != nil {
-			return err
-		}
-		if w.present != nil {
-			w.keyBuf = w.present
-		}
-	}
-	var value []byte
-	switch {
-	case w.upsert && after == nil: // a null value deletes
-	case w.upsert:
-		value, err = w.value.Encode(w.valBuf[:0], nil, w.valueOf.of(after))
-	case before != nil && after != nil:
-		x, y := w.valueOf.both(before, after)
-		value, err = w.value.Encode(w.valBuf[:0], x, y)
-	case after == nil:
-		value, err = w.value.Encode(w.valBuf[:0], w.valueOf.of(before), nil)
-	default:
-		value, err = w.value.Encode(w.valBuf[:0], nil, w.valueOf.of(after))
-	}
-	if err != nil {
-		return err
-	}
-	if value != nil {
-		w.valBuf = value
-	}
-	at := w.partition(r)
-	s := &w.staged[at]
-	start := len(s.buf)
-	buf := append(s.buf, 0, 0, 0, 0)
-	buf = appendLengthed(buf, w.present)
-	buf = appendLengthed(buf, value)
-	if w.headersCol >= 0 && !r.IsNull(w.headersCol) {
-		if buf, err = appendHeaders(buf, r.Bytes(w.headersCol)); err != nil {
-			return fmt.Errorf("kafka %s: %w", w.s.cfg.topic, err)
-		}
-	} else {
-		buf = append(buf, 0)
-	}
-	size := len(buf) - start - 4
-	if size+batchHead+24 > w.s.p.maxRecord {
-		return w.tooLarge(size, r)
-	}
-	binary.LittleEndian.PutUint32(buf[start:], uint32(size))
-	s.buf = buf
-	s.n++
-	if w.timestampCol >= 0 {
-		ms := s.now
-		if !r.IsNull(w.timestampCol) {
-			ms = millisOf(r, w.timestampCol, w.types[w.timestampCol], w.zone)
-		}
-		s.times = append(s.times, ms)
-	}
-	w.rows++
-	w.bytes += int64(size)
-	w.run += size
-	if len(s.buf) >= stageSize {
-		w.handOver(at)
-	}
-	return nil
-}
-
-// partition is the partition for a row whose key is present.
-func (w *writer) partition(r row.Row) int {
-	n := len(w.staged)
-	where := w.where
-	if where == byKey && w.present == nil {
-		where = inRuns
-	}
-	switch where {
-	case byKey:
-		return keyPartition(w.present, n)
-	case byRow:
-		if len(w.hashOf) == 0 {
-			return int(keyenc.Hash(r) % uint64(n))
-		}
-		w.hashBuf = keyenc.Append(w.hashBuf[:0], r, w.hashOf)
-		return int(keyenc.Hash(w.hashBuf) % uint64(n))
-	case inRuns:
-		if w.run >= runSize {
-			w.run = 0
-			w.turn++
-		}
-		return w.turn % n
-	case inTurn:
-		w.turn++
-		return w.turn % n
-	}
-	return w.turn
-}
-
-// tooLarge names a row whose record no batch may hold.
-func (w *writer) tooLarge(size int, r row.Row) error {
-	b := []byte("(")
-	for i, c := range w.named {
-		if i > 0 {
-			b = append(b, ", "...)
-		}
-		b = append(append(b, w.names[c]...), ": "...)
-		v := text.Append(nil, w.types[c], r.Get(c, w.types[c].Phys()), w.zone)
-		if len(v) > 60 {
-			v = append(bytes.ToValidUTF8(v[:60], nil), "…"...)
-		}
-		b = append(b, v...)
-	}
-	t := w.s.cfg.topic
-	return fmt.Errorf("kafka topic %s at %s: the row %s) makes a record of %d bytes, and the topic's max.message.bytes is %d; raise that (kafka-configs.sh --bootstrap-server %s --topic %s --alter --add-config max.message.bytes=%d), or write less of the row",
-		t, w.s.c.seeds, b, size, w.s.p.maxRecord, w.s.c.seeds, t, 2*size)
+	return w.encode(ctx, b)
 }
 
 // handOver moves what is staged for a partition into its batches.
 func (w *writer) handOver(at int) {
-	q := w.s.p.parts[at]
-	w.grown += q.append(&w.staged[at], w.s.p)
+	q := w.p.parts[at]
+	w.grown += q.append(&w.staged[at], w.p)
 	q.mu.Lock()
 	w.targets[at] = q.appended
 	q.mu.Unlock()
@@ -374,7 +56,7 @@ func (w *writer) handOver(at int) {
 
 // Barrier implements spi.Writer.
 func (w *writer) Barrier(_ context.Context, _ uint64, ack func(error)) {
-	p := w.s.p
+	p := w.p
 	for i := range w.staged {
 		if w.staged[i].n > 0 {
 			w.handOver(i)
@@ -382,11 +64,8 @@ func (w *writer) Barrier(_ context.Context, _ uint64, ack func(error)) {
 	}
 	p.buffered.Add(int64(w.grown)) // the next Write waits if this was too much
 	w.grown = 0
-	if w.run > 0 && (w.where == inRuns || w.where == byKey) {
-		w.run = 0
-		w.turn++
-	}
-	if w.s.cfg.none {
+	w.epochEnds()
+	if w.none {
 		for i := range p.parts {
 			p.parts[i].flush()
 		}
@@ -398,13 +77,7 @@ func (w *writer) Barrier(_ context.Context, _ uint64, ack func(error)) {
 	for i, q := range p.parts {
 		q.await(w.targets[i], e)
 	}
-	var err error
-	select {
-	case <-p.failed: // it may have failed before a waiter was added
-		err = p.failure()
-	default:
-	}
-	e.done(err)
+	e.done(p.broken()) // it may have failed before a waiter was added
 }
 
 // Close implements spi.Writer.
