@@ -27,7 +27,7 @@ func (b *binder) expr(e ast.Expr, sc *scope) (expr.Expr, error) {
 		return b.unary(e, sc)
 	case *ast.Binary:
 		if e.Op == ast.OpOverlaps {
-			return nil, notAvailable(e.Pos, "OVERLAPS", "compare the bounds")
+			return b.overlaps(e, sc)
 		}
 		return b.operator(e.Pos, string(e.Op), sc, e.Left, e.Right)
 	case *ast.Is:
@@ -188,8 +188,8 @@ func placeArg(err error, pos ast.Pos, args []ast.Expr) error {
 	}
 	if u, ok := errors.AsType[*expr.UnknownFunctionError](err); ok {
 		e := errAt(pos, "unknown function %q", u.Name)
-		if u.Near != "" {
-			e = hint(e, "did you mean %q?", u.Near)
+		if h := u.Hint(); h != "" {
+			e = hint(e, "%s", h)
 		}
 		return e
 	}
@@ -212,6 +212,19 @@ func (b *binder) unary(e *ast.Unary, sc *scope) (expr.Expr, error) {
 		return integerLiteral(e.Pos, "-"+lit.Text)
 	}
 	return b.operator(e.Pos, string(e.Op), sc, e.Expr)
+}
+
+// overlaps binds (start, end) OVERLAPS (start, end).
+func (b *binder) overlaps(e *ast.Binary, sc *scope) (expr.Expr, error) {
+	var bounds []ast.Expr
+	for _, side := range []ast.Expr{e.Left, e.Right} {
+		span, ok := side.(*ast.Row)
+		if !ok || len(span.Items) != 2 {
+			return nil, errAt(side.Position(), "OVERLAPS takes two spans of time, each written (start, end) or (start, INTERVAL …)")
+		}
+		bounds = append(bounds, span.Items...)
+	}
+	return b.operator(e.Pos, "OVERLAPS", sc, bounds...)
 }
 
 // caseExpr binds CASE; with an operand each WHEN is an equality.

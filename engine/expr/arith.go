@@ -100,6 +100,7 @@ func bindPlus(args []Expr) ([]Expr, types.Type, error) {
 	if len(args) == 2 && args[0].Type().IsInterval() && args[1].Type().IsTemporal() {
 		args = []Expr{args[1], args[0]}
 	}
+	args = withTime(args)
 	if t, ok := temporalArith(args); ok {
 		return args, nullable(t, args), nil
 	}
@@ -110,6 +111,7 @@ func bindMinus(args []Expr) ([]Expr, types.Type, error) {
 	if len(args) == 1 {
 		return bindSign(args)
 	}
+	args = withTime(args)
 	if t, ok := temporalArith(args); ok {
 		return args, nullable(t, args), nil
 	}

@@ -69,16 +69,16 @@ func returnsElem(args []Expr) types.Type { return *args[0].Type().Elem }
 // for an array that is.
 func bindWithElement(ret func(args []Expr) types.Type) func(args []Expr) ([]Expr, types.Type, error) {
 	return func(args []Expr) ([]Expr, types.Type, error) {
-		args, t, err := sig{params: []param{anArray, anything}, ret: returnsBool}.check2(args)
+		args, err := sig{params: []param{anArray, anything}, ret: returnsBool}.checkOpen(args)
 		if err != nil {
-			return nil, t, err
+			return nil, types.Type{}, err
 		}
 		elem, ok := CommonType(*args[0].Type().Elem, args[1].Type())
 		if !ok {
-			return nil, t, argErrorf(1, "the array's elements are %s, not %s; write a CAST", args[0].Type().Elem.Nullable(), args[1].Type().Nullable())
+			return nil, types.Type{}, argErrorf(1, "the array's elements are %s, not %s; write a CAST", args[0].Type().Elem.Nullable(), args[1].Type().Nullable())
 		}
 		out := []Expr{coerce(args[0], arrayLike(args[0], elem)), coerce(args[1], elem.Nullable())}
-		t = ret(out)
+		t := ret(out)
 		t.NotNull = args[0].Type().NotNull
 		return out, t, nil
 	}
@@ -91,17 +91,6 @@ func bindPosition(args []Expr) ([]Expr, types.Type, error) {
 		t = nullable(t, args)
 	}
 	return args, t, err
-}
-
-// check2 is check with a bare NULL left as it is where the parameter takes anything.
-func (s sig) check2(args []Expr) ([]Expr, types.Type, error) {
-	out, err := s.check(args)
-	for i := range out {
-		if s.params[min(i, len(s.params)-1)].what == anything.what {
-			out[i] = args[i]
-		}
-	}
-	return out, types.Type{}, err
 }
 
 // arrayLike is an ARRAY of elem, NOT NULL where e is.
@@ -118,11 +107,12 @@ func bindArrays(least, most int) func(args []Expr) ([]Expr, types.Type, error) {
 		for i := range params {
 			params[i] = anArray
 		}
-		args, t, err := sig{params: params, min: least, rest: most == 0, ret: returnsArg(0)}.check2(args)
+		args, err := sig{params: params, min: least, rest: most == 0, ret: returnsArg(0)}.checkOpen(args)
 		if err != nil {
-			return nil, t, err
+			return nil, types.Type{}, err
 		}
-		if t, err = commonOf(args, 0); err != nil {
+		t, err := commonOf(args, 0)
+		if err != nil {
 			return nil, t, err
 		}
 		return coerceAll(args, 0, t), nullable(t, args), nil

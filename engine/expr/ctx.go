@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"math/rand/v2"
 	"regexp"
 	"time"
 
@@ -24,6 +25,7 @@ type Ctx struct {
 	parts    [][]byte    // a stack for strings to be joined
 	building []byte      // a stack of texts being built
 	regexps  map[string]*regexp.Regexp
+	sources  map[*Call]*rand.Rand // of calls with a seed
 	likes    map[string]*likePattern
 	walkers  []*jsonWalk // those not in use; calls of JSON functions may nest
 }

@@ -12,6 +12,8 @@ import (
 
 var aTemporal = param{"a DATE, TIME or TIMESTAMP", types.Type.IsTemporal, types.Type{}}
 
+var aMoment = param{"a DATE, TIME, TIMESTAMP or INTERVAL", func(t types.Type) bool { return t.IsTemporal() || t.IsInterval() }, types.Type{}}
+
 func hasDate(t types.Type) bool { return t.IsTemporal() && t.Kind != types.Time }
 
 func temporalFunctions() []*Function {
@@ -74,8 +76,7 @@ var allUnits = []unit{
 }
 
 func bindExtract(args []Expr) ([]Expr, types.Type, error) {
-	from := param{"a DATE, TIME, TIMESTAMP or INTERVAL", func(t types.Type) bool { return t.IsTemporal() || t.IsInterval() }, types.Type{}}
-	args, t, err := sig{params: []param{aString, from}, ret: returnsBigInt}.bind(args)
+	args, t, err := sig{params: []param{aString, aMoment}, ret: returnsBigInt}.bind(args)
 	if err != nil {
 		return nil, t, err
 	}

@@ -78,9 +78,9 @@ var registry struct {
 
 func load() {
 	families := [][]*Function{
-		compareFunctions(), logicFunctions(), arithFunctions(), mathFunctions(), stringFunctions(),
-		patternFunctions(), hashFunctions(), temporalFunctions(), temporalTextFunctions(), clockFunctions(),
-		conditionalFunctions(), castFunctions(), jsonFunctions(), jsonBuildFunctions(), collectionFunctions(), arrayFunctions(), mapFunctions(),
+		compareFunctions(), logicFunctions(), arithFunctions(), mathFunctions(), bitFunctions(), randomFunctions(), stringFunctions(),
+		patternFunctions(), hashFunctions(), temporalFunctions(), temporalTextFunctions(), clockFunctions(), overlapsFunctions(),
+		conditionalFunctions(), castFunctions(), typeofFunctions(), regexpFunctions(), characterFunctions(), urlFunctions(), charsetFunctions(), printfFunctions(), jsonFunctions(), jsonBuildFunctions(), collectionFunctions(), arrayFunctions(), mapFunctions(),
 	}
 	registry.byName = map[string]*Function{}
 	for _, family := range families {

@@ -100,7 +100,7 @@ func TestDeclarations(t *testing.T) {
 func TestNullArguments(t *testing.T) {
 	sees := map[string]bool{"IS DISTINCT FROM": true, "IS NOT DISTINCT FROM": true, "AND": true, "OR": true, "COALESCE": true,
 		"IFNULL": true, "CASE": true, "IF": true, "CONCAT_WS": true, "ARRAY": true, "MAP": true, "ROW": true, "BETWEEN": true,
-		"BETWEEN SYMMETRIC": true, "IN": true, "ARRAY_APPEND": true, "ARRAY_PREPEND": true, "ARRAY_CONTAINS": true, "ARRAY_REMOVE": true, "JSON_VALUE": true, "JSON_QUERY": true, "JSON_OBJECT": true, "JSON_ARRAY": true, "NULLIF": true}
+		"BETWEEN SYMMETRIC": true, "IN": true, "ARRAY_APPEND": true, "ELT": true, "IS_ALPHA": true, "IS_DIGIT": true, "IS_DECIMAL": true, "PRINTF": true, "TYPEOF": true, "ARRAY_PREPEND": true, "ARRAY_CONTAINS": true, "ARRAY_REMOVE": true, "JSON_VALUE": true, "JSON_QUERY": true, "JSON_OBJECT": true, "JSON_ARRAY": true, "NULLIF": true}
 	for _, f := range Functions() {
 		if sees[f.Name] || strings.HasPrefix(f.Name, "IS ") {
 			continue

@@ -26,6 +26,23 @@ func temporalArith(args []Expr) (types.Type, bool) {
 	return a, a.IsTemporal()
 }
 
+// withTime makes a TIMESTAMP of a DATE that a constant interval is added to which is no whole number of days: as a
+// DATE the sum would lose its hours.
+func withTime(args []Expr) []Expr {
+	if len(args) != 2 || args[0].Type().Kind != types.Date || args[1].Type().Kind != types.IntervalDT {
+		return args
+	}
+	by, ok := constant(args[1])
+	if !ok || by.Null || by.I%text.MicrosPerDay == 0 {
+		return args
+	}
+	precision := 0
+	for unit := int64(text.MicrosPerSecond); by.I%unit != 0; unit /= 1000 {
+		precision += 3
+	}
+	return []Expr{coerce(args[0], types.TimestampOf(precision)), args[1]}
+}
+
 // temporalPlus adds an interval to a temporal value. Months clamp to the last day of the month; a TIME wraps
 // at midnight; a DATE keeps whole days, towards the past. TIMESTAMP_LTZ counts in UTC, as in Flink: a day has
 // 24 hours whatever the time zone.

@@ -145,11 +145,12 @@ func buildMapFromArrays(call *Call, args []Fn) (Fn, error) {
 }
 
 func bindMapUnion(args []Expr) ([]Expr, types.Type, error) {
-	args, t, err := sig{params: []param{aMap}, rest: true, ret: returnsArg(0)}.check2(args)
+	args, err := sig{params: []param{aMap}, rest: true, ret: returnsArg(0)}.checkOpen(args)
 	if err != nil {
-		return nil, t, err
+		return nil, types.Type{}, err
 	}
-	if t, err = commonOf(args, 0); err != nil {
+	t, err := commonOf(args, 0)
+	if err != nil {
 		return nil, t, err
 	}
 	return coerceAll(args, 0, t), nullable(t, args), nil

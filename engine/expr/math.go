@@ -3,7 +3,6 @@ package expr
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"strconv"
 
 	"github.com/sluicesql/sluice/engine/decimal"
@@ -101,20 +100,6 @@ func mathFunctions() []*Function {
 			build: eval1(func(c *Ctx, a row.Datum) row.Datum {
 				at := len(c.scratch)
 				return c.done(strconv.AppendUint(c.scratch, uint64(a.I), 2), at)
-			}),
-		},
-		{
-			Name: "RAND", Category: Arithmetic, Signature: "RAND()", Help: "A random number from 0 to below 1.", Volatile: true, random: true,
-			bind: noArgs(types.Of(types.Double)), build: eval0(func(*Ctx) row.Datum { return row.Float(rand.Float64()) }),
-		},
-		{
-			Name: "RAND_INTEGER", Category: Arithmetic, Signature: "RAND_INTEGER(bound)", Help: "A random integer from 0 to below bound.", Volatile: true, random: true,
-			bind: sig{params: []param{anInt}, ret: returnsInt}.bind,
-			build: eval1(func(c *Ctx, a row.Datum) row.Datum {
-				if a.I <= 0 || a.I > math.MaxInt32 {
-					return c.fail(fmt.Errorf("RAND_INTEGER: bound %d must be a positive INT", a.I))
-				}
-				return row.Int(rand.Int64N(a.I))
 			}),
 		},
 	}

@@ -80,6 +80,17 @@ func (s sig) check(args []Expr) ([]Expr, error) {
 	return out, nil
 }
 
+// checkOpen is check with a bare NULL left as it is where the parameter takes anything.
+func (s sig) checkOpen(args []Expr) ([]Expr, error) {
+	out, err := s.check(args)
+	for i := range out {
+		if s.params[min(i, len(s.params)-1)].what == anything.what {
+			out[i] = args[i]
+		}
+	}
+	return out, err
+}
+
 func (p param) take(a Expr, i int) (Expr, error) {
 	t := a.Type()
 	if t.Kind == types.Null {

@@ -34,18 +34,6 @@ func patternFunctions() []*Function {
 				return row.Bool(re.Match(args[0].B))
 			}),
 		},
-		{
-			Name: "REGEXP_REPLACE", Category: StringFns, Signature: "REGEXP_REPLACE(string, regex, replacement)",
-			Help:     "Every part that matches replaced; $1 in the replacement is the first group.",
-			Examples: []Example{ex("fb", "foobar", "oo|ar", ""), ex("b-a", "a-b", "(a)-(b)", "$2-$1"), ex("$", "a", "a", "\\$")},
-			bind:     sig{params: []param{aString, aString, aString}, ret: returnsString}.bind, build: buildRegexp(1, regexpReplace),
-		},
-		{
-			Name: "REGEXP_EXTRACT", Category: StringFns, Signature: "REGEXP_EXTRACT(string, regex [, group])",
-			Help:     "The first part that matches, or a group of it; NULL without a match or such a group.",
-			Examples: []Example{ex("bar", "foothebar", "foo(.*?)(bar)", 2), ex("foothebar", "foothebar", "foo(.*?)(bar)"), ex("NULL", "a", "b"), ex("NULL", "a", "a", 1)},
-			bind:     sig{params: []param{aString, aString, anInt}, min: 2, ret: returnsString, mayNull: true}.bind, build: buildRegexp(1, regexpExtract),
-		},
 	}
 }
 
@@ -138,109 +126,6 @@ func (c *Ctx) like(pattern []byte, escape rune) (*likePattern, error) {
 	}
 	c.likes[string(k)] = p
 	return p, nil
-}
-
-// regexp compiles an expression that is not constant, once for each of its values.
-func (c *Ctx) regexp(source []byte) (*regexp.Regexp, error) {
-	if re := c.regexps[string(source)]; re != nil {
-		return re, nil
-	}
-	re, err := compileRegexp(string(source))
-	if err != nil {
-		return nil, err
-	}
-	if c.regexps == nil || len(c.regexps) >= maxCached {
-		c.regexps = map[string]*regexp.Regexp{}
-	}
-	c.regexps[string(source)] = re
-	return re, nil
-}
-
-func compileRegexp(source string) (*regexp.Regexp, error) {
-	re, err := regexp.Compile(source)
-	if err != nil {
-		return nil, fmt.Errorf("regular expression %q: %w", source, err)
-	}
-	return re, nil
-}
-
-// buildRegexp hands f the compiled expression of argument at.
-func buildRegexp(at int, f func(c *Ctx, re *regexp.Regexp, args []row.Datum) row.Datum) builder {
-	return func(call *Call, args []Fn) (Fn, error) {
-		if isConst(call.Args[at]) {
-			re, err := compileRegexp(string(call.Args[at].(*Const).Value.B))
-			if err != nil {
-				return nil, err
-			}
-			return evalNOf(args, func(c *Ctx, args []row.Datum) row.Datum { return f(c, re, args) }), nil
-		}
-		return evalNOf(args, func(c *Ctx, args []row.Datum) row.Datum {
-			re, err := c.regexp(args[at].B)
-			if err != nil {
-				return c.fail(err)
-			}
-			return f(c, re, args)
-		}), nil
-	}
-}
-
-// regexpReplace reads Java's replacement text: $1 is a group, \ takes the next character as it is.
-func regexpReplace(c *Ctx, re *regexp.Regexp, args []row.Datum) row.Datum {
-	s, with := args[0].B, args[2].B
-	buf, at := c.scratch, len(c.scratch)
-	copied := 0
-	for _, m := range re.FindAllSubmatchIndex(s, -1) {
-		buf = append(buf, s[copied:m[0]]...)
-		copied = m[1]
-		var err error
-		if buf, err = expand(buf, with, s, m); err != nil {
-			return c.fail(fmt.Errorf("REGEXP_REPLACE: %w in the replacement %q", err, with))
-		}
-	}
-	return c.done(append(buf, s[copied:]...), at)
-}
-
-func expand(buf, with, s []byte, m []int) ([]byte, error) {
-	for i := 0; i < len(with); i++ {
-		switch with[i] {
-		case '\\':
-			if i++; i == len(with) {
-				return buf, errors.New("nothing follows the \\")
-			}
-			buf = append(buf, with[i])
-		case '$':
-			if i++; i == len(with) || with[i] < '0' || with[i] > '9' {
-				return buf, errors.New("no group number follows the $")
-			}
-			g := int(with[i] - '0')
-			if 2*g >= len(m) {
-				return buf, fmt.Errorf("no group %d", g)
-			}
-			// Further digits belong to the number as long as there is such a group.
-			for i+1 < len(with) && with[i+1] >= '0' && with[i+1] <= '9' && 2*(g*10+int(with[i+1]-'0')) < len(m) {
-				i++
-				g = g*10 + int(with[i]-'0')
-			}
-			if m[2*g] >= 0 {
-				buf = append(buf, s[m[2*g]:m[2*g+1]]...)
-			}
-		default:
-			buf = append(buf, with[i])
-		}
-	}
-	return buf, nil
-}
-
-func regexpExtract(_ *Ctx, re *regexp.Regexp, args []row.Datum) row.Datum {
-	g := int64(0)
-	if len(args) == 3 {
-		g = args[2].I
-	}
-	m := re.FindSubmatchIndex(args[0].B)
-	if m == nil || g < 0 || 2*g >= int64(len(m)) || m[2*g] < 0 {
-		return row.NullDatum
-	}
-	return row.Datum{B: args[0].B[m[2*g]:m[2*g+1]]}
 }
 
 func buildSimilar(call *Call, args []Fn) (Fn, error) {

@@ -30,15 +30,28 @@ type UnknownFunctionError struct {
 	Name string
 	// Near is the nearest known name; empty when none is near.
 	Near string
+	// Instead is how to write a function that other dialects have; empty for other names.
+	Instead string
 }
 
 // Error implements error.
 func (e *UnknownFunctionError) Error() string {
 	s := fmt.Sprintf("unknown function %q", e.Name)
-	if e.Near != "" {
-		s += fmt.Sprintf("; did you mean %q?", e.Near)
+	if h := e.Hint(); h != "" {
+		s += "; " + h
 	}
 	return s
+}
+
+// Hint is the remedy; empty where none is known.
+func (e *UnknownFunctionError) Hint() string {
+	switch {
+	case e.Instead != "":
+		return "write " + e.Instead
+	case e.Near != "":
+		return fmt.Sprintf("did you mean %q?", e.Near)
+	}
+	return ""
 }
 
 // Resolve types the call of a function, operator or special form (see the package's documentation for how
@@ -47,7 +60,7 @@ func (e *UnknownFunctionError) Error() string {
 func Resolve(name string, args []Expr) (Expr, error) {
 	f := Lookup(name)
 	if f == nil {
-		return nil, &UnknownFunctionError{name, near.Name(name, wordNames())}
+		return nil, &UnknownFunctionError{name, near.Name(name, wordNames()), elsewhere[strings.ToUpper(name)]}
 	}
 	return f.call(args)
 }
