@@ -51,7 +51,7 @@ func (s *Store) Commit(fs []*Frozen, cut []byte) error {
 		if err := s.failed(); err != nil { // Pebble's logger has the cause of what it reported as done
 			return err
 		}
-		s.compactions.weigh(s.db.Metrics(), s.cold.Load())
+		s.compactions.weigh(s.db.Metrics(), s.cold.Load() > 0)
 	}
 	s.commits.Add(1)
 	s.rowsWritten.Add(int64(rows))

@@ -148,7 +148,7 @@ func TestCompactions(t *testing.T) {
 		if m := s.db.Metrics(); m.Compact.Count-m.Compact.MoveCount > 0 || m.Levels[0].Sublevels < l0Threshold {
 			t.Fatalf("compacted early:\n%s", m)
 		}
-		s.cold.Store(true)
+		s.cold.Store(1)
 		failing.Store(fail)
 		for n := 0; s.db.Metrics().Levels[0].Sublevels >= l0Threshold && s.failed() == nil; n++ {
 			if err := commit(n); err != nil && !fail {

@@ -113,6 +113,9 @@ func (t *Table) evictGroup(head Ref) {
 	e := a.at(head)
 	group := keyenc.Group(keyenc.Hash(e.key()))
 	t.chill(group, group+1)
+	if w := &t.sh.warmth; w.left && w.group == group && w.next != nil {
+		w.lost = true
+	}
 	if e.flags&flagGroup != 0 {
 		t.bigBytes -= t.bigOf(e).ix.bytes
 		t.dropBig(e)

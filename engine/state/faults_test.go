@@ -64,6 +64,7 @@ func checkFaultState(t *testing.T, fs FS, committed int) {
 	if err != nil {
 		t.Fatalf("after %d commits: %v", committed, err)
 	}
+	must(t, warmAll(s))
 	n := 0
 	if s.Cut() != nil {
 		if _, err := fmt.Sscanf(string(s.Cut()), "cut %d", &n); err != nil {
@@ -273,7 +274,7 @@ func TestConflictsAreRefused(t *testing.T) {
 	}
 }
 
-// A damaged table file is an error that names the directory, at Open or, of cold state, at Load.
+// A damaged table file is an error that names the directory, at Warm or, of cold state, at Load.
 func TestFlippedByte(t *testing.T) {
 	fs := vfs.NewMem()
 	if _, err := faultRun(fs); err != nil {
@@ -308,7 +309,12 @@ func TestFlippedByte(t *testing.T) {
 	if flipped != 1 {
 		t.Fatalf("%d large tables", flipped)
 	}
-	_, err = Open(Options{Dir: "d/state", Shards: 1, FS: fs})
+	s, err = Open(Options{Dir: "d/state", Shards: 1, FS: fs})
+	must(t, err)
+	err = warmAll(s)
+	if cerr := s.Close(); cerr == nil {
+		t.Fatal("Close forgot the failure of Warm")
+	}
 	if err == nil || !strings.Contains(err.Error(), "d/state") || strings.Contains(err.Error(), "\n") {
 		t.Fatalf("warm-up of a damaged table: %v", err)
 	}

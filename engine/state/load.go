@@ -22,7 +22,7 @@ func (t *Table) Load(k *KeyBatch) error {
 	if t.ix.used > 0 {
 		t.approach(k)
 	}
-	if !t.anyCold && t.sh.share == 0 {
+	if t.coldGroups == 0 && t.sh.share == 0 {
 		return nil
 	}
 	a := &t.sh.arena

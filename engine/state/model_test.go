@@ -389,6 +389,45 @@ func (w *world) verify() {
 	}
 }
 
+// checkWarm sees that all of the state is in memory, and that misses are final.
+func (w *world) checkWarm() {
+	if w.budget > 0 {
+		return // it may not fit
+	}
+	w.each(func(_ int, sh *Shard) {
+		if sh.Cold() {
+			w.t.Fatal("cold after Warm")
+		}
+	})
+	for no, m := range w.model {
+		want, _ := m.count()
+		for i := range w.shards {
+			want -= tableOf(w.s.Shard(stageOf(no), i), no).Len()
+		}
+		if want != 0 {
+			w.t.Fatalf("%d rows of table %d were not warmed up", want, no)
+		}
+	}
+	if n := w.s.cold.Load(); n != 0 {
+		w.t.Fatalf("%d cold key groups after Warm", n)
+	}
+}
+
+// warm calls Warm of all shards n times.
+func (w *world) warm(n int) {
+	w.each(func(_ int, sh *Shard) {
+		for range n {
+			more, err := sh.Warm()
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			if !more {
+				break
+			}
+		}
+	})
+}
+
 func (w *world) maintain() {
 	w.each(func(_ int, sh *Shard) {
 		if err := sh.Maintain(); err != nil {
@@ -407,8 +446,10 @@ func (w *world) run(steps int) {
 		switch x := w.rng.IntN(100); {
 		case x < 70:
 			w.batch()
-		case x < 80:
+		case x < 78:
 			w.maintain()
+		case x < 80:
+			w.warm(1 + w.rng.IntN(100))
 		case x < 88:
 			if !w.slow || w.rng.IntN(200) == 0 {
 				w.freeze()
@@ -427,6 +468,10 @@ func (w *world) run(steps int) {
 			w.fs = clone
 			w.shards = 1 + w.rng.IntN(5)
 			w.open()
+			if w.rng.IntN(3) == 0 {
+				w.warm(1 << 20)
+				w.checkWarm()
+			}
 			if w.rng.IntN(2) == 0 {
 				w.verify()
 			}

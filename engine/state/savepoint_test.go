@@ -107,6 +107,7 @@ func TestEdit(t *testing.T) {
 	must(t, err)
 	must(t, s.Edit(Edit{Drop: []uint16{TableID(1, 3)}, Cut: []byte("cut 2"), Meta: map[string][]byte{"name": nil, "new": []byte("v")}}))
 	must(t, s.Divide(2, 2))
+	must(t, warmAll(s))
 	if n := s.Shard(0, keyenc.Shard(keyenc.Group(keyenc.Hash([]byte("key"))), 2)).Table(TableID(0, 0), false).Len(); n != 1 {
 		t.Errorf("%d rows warmed up", n)
 	}

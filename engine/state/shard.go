@@ -28,8 +28,10 @@ type Shard struct {
 	nextSpill  int64 // dirtyBytes from which the next run is written
 	hand       int   // the table at which eviction goes on
 	stuck      bool  // nothing could be evicted; holds until something becomes durable
-	cold       bool  // Pebble may hold entries from before Open, of key groups coldFrom and above
-	coldFrom   int
+	warmth     warmth
+	// Pebble may hold entries from before Open in key groups coldFrom up to coldTo, of tables that are not made yet
+	// too.
+	coldFrom, coldTo int
 
 	sorter sorter // of spill
 	load   loader
@@ -75,10 +77,7 @@ func (sh *Shard) Table(id uint16, bag bool) *Table {
 	t := sh.tables[id]
 	if t == nil {
 		t = &Table{sh: sh, id: id, bag: bag, ix: index{a: &sh.arena}}
-		if sh.cold {
-			_, hi := sh.groups()
-			t.chill(sh.coldFrom, hi)
-		}
+		t.chill(sh.coldFrom, sh.coldTo)
 		sh.tables[id] = t
 		sh.order = append(sh.order, t)
 	}
@@ -95,10 +94,31 @@ func (t *Table) mustBeKind(bag bool) {
 // chill marks key groups of which Pebble may hold what memory does not.
 func (t *Table) chill(from, to int) {
 	for g := from; g < to; g++ {
-		t.cold[g] = true
+		if !t.cold[g] {
+			t.cold[g] = true
+			t.coldGroups++
+			t.sh.store.cold.Add(1)
+		}
 	}
-	t.anyCold = true
-	t.sh.store.cold.Store(true)
+}
+
+// warmed marks a key group of which memory holds all that Pebble does.
+func (t *Table) warmed(group int) {
+	if t.cold[group] {
+		t.cold[group] = false
+		t.coldGroups--
+		t.sh.store.cold.Add(-1)
+	}
+}
+
+// Cold reports whether some of the shard's state is on disk alone, so that a Load may have to read.
+func (sh *Shard) Cold() bool {
+	for _, t := range sh.order {
+		if t.coldGroups > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // unlimitedPressure is the dirty and frozen memory that calls for a checkpoint when there is no budget: a

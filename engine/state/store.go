@@ -56,7 +56,7 @@ type Store struct {
 	ingests     int
 	sorter      sorter
 	compactions *patience
-	cold        atomic.Bool // some state is not in memory
+	cold        atomic.Int64 // key groups of tables of which some is not in memory
 
 	hotBudget             int64        // for all shards together
 	memory, held, waiting atomic.Int64 // sums of the shards' used
@@ -98,7 +98,7 @@ func Open(o Options) (*Store, error) {
 	return s, nil
 }
 
-// Divide makes the shards of an undivided store and warms them up. Stages may be 0, which is 1.
+// Divide makes the shards of an undivided store. Stages may be 0, which is 1.
 func (s *Store) Divide(shards, stages int) error {
 	if shards < 1 || shards > keyenc.KeyGroups {
 		return fmt.Errorf("state: %d shards; the parallelism is 1 to %d", shards, keyenc.KeyGroups)
@@ -119,7 +119,7 @@ func (s *Store) Divide(shards, stages int) error {
 	if err := s.readCounts(); err != nil {
 		return s.fault(err)
 	}
-	if err := s.warmUp(); err != nil {
+	if err := s.beginWarm(); err != nil {
 		return s.fault(err)
 	}
 	return s.failed()

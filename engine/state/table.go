@@ -34,8 +34,8 @@ type Table struct {
 	frozen []Ref // of the Frozen in flight
 	buried []Ref // of the Frozen in flight, those written as deletions
 
-	cold    [keyenc.KeyGroups]bool // key groups of which Pebble may hold what memory does not
-	anyCold bool
+	cold       [keyenc.KeyGroups]bool // key groups of which Pebble may hold what memory does not
+	coldGroups int                    // how many
 
 	clock clock
 }
