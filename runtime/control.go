@@ -437,6 +437,9 @@ func (c *controller) commit(ctx context.Context, f *flight) {
 		c.mu.Lock()
 		c.forget, c.pressure = f.cut.Epoch, false
 		c.mu.Unlock()
+		for _, t := range f.owners { // after the pressure has gone, since they may find that there is more
+			t.committed()
+		}
 	}
 	c.committed(err)
 }

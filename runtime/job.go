@@ -75,8 +75,8 @@ type Stats struct {
 	Sinks   map[string]spi.SinkStats
 	// Epochs and Checkpoints completed.
 	Epochs, Checkpoints uint64
-	// StateRows and StateBytes are the live rows of operators' state that are in memory, all of them unless some
-	// had to leave it for the budget, and the memory they take.
+	// StateRows are the live rows of operators' state, in memory and on disk, and StateBytes the memory that those
+	// take which are in memory: all of them, unless the budget has no room.
 	StateRows, StateBytes int64
 	// PeakStateBytes is the largest StateBytes seen at the end of an epoch.
 	PeakStateBytes int64
@@ -258,6 +258,7 @@ func (j *Job) Stats() Stats {
 	for _, t := range j.tasks {
 		s.RowsOut += t.rows.Load()
 	}
+	s.StateRows = j.store.Restored()
 	for _, t := range j.shards {
 		s.StateRows += t.stateRows.Load()
 		s.StateBytes += t.stateBytes.Load()

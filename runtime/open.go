@@ -250,7 +250,10 @@ func (j *Job) build(ctx context.Context, g *graph) error {
 			in.setTime(j.control.time)
 			j.tasks = append(j.tasks, in.sinks...)
 			if f.scan == nil {
-				j.shards = append(j.shards, &shardTask{job: j, inst: in, inbox: inboxes[f][i], in: edgesIn[f][i]})
+				j.shards = append(j.shards, &shardTask{
+					job: j, inst: in, inbox: inboxes[f][i], in: edgesIn[f][i],
+					nudge: make(chan struct{}, 1), staging: newStaging(len(f.in), j.cfg.MemoryBudget, max(g.stages, 1)*f.width),
+				})
 			} else {
 				j.addReader(in)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/changelog"
@@ -87,13 +88,15 @@ func (t *readerTask) run(ctx context.Context) error {
 	}
 }
 
-// room is the number of records that may be read at once: none when the epoch is full. A replayed epoch is as large
-// as it was.
+// room is the number of records that may be read at once: none when the epoch is full, or when changed state that
+// waits for a checkpoint fills the memory. A replayed epoch is as large as it was.
 func (t *readerTask) room() int {
 	c := &t.job.cfg
 	switch left := int64(c.EpochMaxRows) - t.rows.Load(); {
 	case t.limited:
 		return c.BatchRows
+	case t.job.store.Crowded():
+		return 0
 	case left <= 0 || t.bytes >= c.EpochMaxBytes:
 		return 0
 	default:
@@ -114,8 +117,11 @@ func (t *readerTask) push(to op.Output, b *changelog.Batch) error {
 	return nil
 }
 
+// crowdedPause is how often a reader looks whether there is memory again.
+const crowdedPause = 2 * time.Millisecond
+
 // wait hands on what is held back, says that nothing is there, and sleeps until something is. When the epoch is
-// full it sleeps until that has been cut.
+// full it sleeps until that has been cut, or there is memory again.
 func (t *readerTask) wait(ctx context.Context, epochFull bool) (final bool, err error) {
 	for _, r := range t.inst.routers {
 		if err := r.Flush(); err != nil {
@@ -136,11 +142,17 @@ func (t *readerTask) wait(ctx context.Context, epochFull bool) (final bool, err 
 	}
 	t.job.control.wake()
 	ready := t.r.Ready()
+	var relief <-chan time.Time
 	if epochFull {
 		ready = nil
+		if t.job.store.Crowded() {
+			relief = time.After(crowdedPause)
+		}
 	}
 	select {
 	case <-ready:
+		return false, nil
+	case <-relief:
 		return false, nil
 	case c := <-t.cmds:
 		return t.obey(ctx, c)

@@ -116,7 +116,12 @@ func runScript(t *testing.T, file string, m scriptMode) {
 			}
 			return out
 		case "state":
-			return fmt.Sprintf("%d rows\n", s.job.Stats().StateRows)
+			// After a restart the job may be replaying still.
+			got := ""
+			for end := time.Now().Add(10 * time.Second); got != d.Expected && time.Now().Before(end); time.Sleep(time.Millisecond) {
+				got = fmt.Sprintf("%d rows\n", s.job.Stats().StateRows)
+			}
+			return got
 		case "error":
 			return s.job.Wait().Error() + "\n"
 		}

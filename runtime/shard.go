@@ -15,17 +15,30 @@ type shardTask struct {
 	in    []*edge // incoming edges
 
 	durable atomic.Pointer[state.Frozen] // committed, to be told to the shard
+	nudge   chan struct{}                // has room for one: something was committed
 	waiting int                          // edges whose barrier is still to come
+	staging staging
 
 	stateRows, stateBytes, unknown atomic.Int64
 }
 
 func (t *shardTask) run(ctx context.Context) error {
 	t.waiting = len(t.in)
+	warming := t.warming()
 	for {
 		select {
 		case m := <-t.inbox.c:
 			if final, err := t.take(ctx, m); err != nil || final {
+				return err
+			}
+		case <-warming:
+			if more, err := t.inst.shard.Warm(); err != nil {
+				return err
+			} else if !more {
+				warming = nil
+			}
+		case <-t.nudge:
+			if err := t.maintain(); err != nil {
 				return err
 			}
 		case <-ctx.Done():
@@ -72,23 +85,69 @@ func (t *shardTask) reopen(ctx context.Context) (final bool, err error) {
 	return false, nil
 }
 
+// warming is a channel that is always ready, so that the shard reads its state from disk whenever there is no
+// message, and about as often as there is one; nil when there is no state to read.
+func (t *shardTask) warming() <-chan struct{} {
+	if t.inst.shard == nil {
+		return nil
+	}
+	ready := make(chan struct{})
+	close(ready)
+	return ready
+}
+
 func (t *shardTask) process(m message) error {
-	if err := t.inst.entry[m.edge.entry].Push(m.batch); err != nil {
+	s := t.inst.shard
+	if s == nil || t.staging.empty() && !s.Cold() {
+		if err := t.inst.entry[m.edge.entry].Push(m.batch); err != nil {
+			return err
+		}
+		m.edge.done(m.batch)
+		return t.maintain()
+	}
+	t.staging.add(m.edge.entry, m.batch)
+	m.edge.done(m.batch)
+	if !t.staging.full() {
+		return nil
+	}
+	return t.unstage()
+}
+
+// unstage processes what is staged.
+func (t *shardTask) unstage() error {
+	if t.staging.empty() {
+		return nil
+	}
+	if err := t.staging.push(t.inst); err != nil {
 		return err
 	}
-	m.edge.done(m.batch)
-	if s := t.inst.shard; s != nil {
-		if err := t.settle(); err != nil {
-			return err
-		}
-		if err := s.Maintain(); err != nil {
-			return err
-		}
-		if s.Pressure() {
-			t.job.control.pressed()
-		}
+	return t.maintain()
+}
+
+// maintain keeps the shard within its budget, between two batches.
+func (t *shardTask) maintain() error {
+	s := t.inst.shard
+	if s == nil {
+		return nil
+	}
+	if err := t.settle(); err != nil {
+		return err
+	}
+	if err := s.Maintain(); err != nil {
+		return err
+	}
+	if s.Pressure() {
+		t.job.control.pressed()
 	}
 	return nil
+}
+
+// committed tells the task that a checkpoint with its entries is durable. Any goroutine may call it.
+func (t *shardTask) committed() {
+	select {
+	case t.nudge <- struct{}{}:
+	default:
+	}
 }
 
 // settle tells the shard of a checkpoint that has become durable.
@@ -100,6 +159,9 @@ func (t *shardTask) settle() error {
 }
 
 func (t *shardTask) atBarrier(ctx context.Context, b *barrier) error {
+	if err := t.unstage(); err != nil {
+		return err
+	}
 	for _, o := range t.inst.barrier {
 		if err := o.Barrier(); err != nil {
 			return err
@@ -128,7 +190,7 @@ func (t *shardTask) atBarrier(ctx context.Context, b *barrier) error {
 		}
 		var rows, bytes int64
 		for _, table := range t.inst.tables {
-			rows += int64(table.Len())
+			rows += table.Rows()
 			bytes += table.Bytes()
 		}
 		t.stateRows.Store(rows)

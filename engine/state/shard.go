@@ -135,6 +135,10 @@ func (sh *Shard) Pressure() bool {
 	return sh.store.waiting.Load()-sh.told.waiting+sh.dirtyBytes+sh.frozenBytes() > limit
 }
 
+// Crowded reports whether what waits to be written fills half of the budget: more input should wait until a
+// checkpoint is through. Any goroutine may call it.
+func (s *Store) Crowded() bool { return s.hotBudget > 0 && s.waiting.Load() > s.hotBudget/2 }
+
 func (sh *Shard) frozenBytes() int64 {
 	if sh.frozen == nil {
 		return 0
