@@ -26,8 +26,16 @@ func (p *Plan) Explain() string {
 	return e.b.String()
 }
 
+// explainBelow writes a node and what lies below it, without the numbers, which follow from the whole plan.
+func explainBelow(n Node) string {
+	e := &explainer{parents: map[Node]int{}, written: map[Node]bool{}, bare: true}
+	e.node(n, "", "")
+	return e.b.String()
+}
+
 type explainer struct {
 	b       strings.Builder
+	bare    bool // without numbers
 	parents map[Node]int
 	written map[Node]bool
 }
@@ -35,16 +43,24 @@ type explainer struct {
 // node writes a node and what it reads. first goes before its first line, rest before those that follow.
 func (e *explainer) node(n Node, first, rest string) {
 	p := n.Out()
+	title, details := describe(n)
 	if e.written[n] {
-		fmt.Fprintf(&e.b, "%s#%d (written above)\n", first, p.ID)
+		if e.bare {
+			fmt.Fprintf(&e.b, "%s%s (written above)\n", first, title)
+		} else {
+			fmt.Fprintf(&e.b, "%s#%d (written above)\n", first, p.ID)
+		}
 		return
 	}
 	e.written[n] = true
-	title, details := describe(n)
 	if e.parents[n] > 1 {
 		title += fmt.Sprintf(", shared by %d", e.parents[n])
 	}
-	fmt.Fprintf(&e.b, "%s#%d %s\n", first, p.ID, title)
+	if e.bare {
+		fmt.Fprintf(&e.b, "%s%s\n", first, title)
+	} else {
+		fmt.Fprintf(&e.b, "%s#%d %s\n", first, p.ID, title)
+	}
 	inputs := n.Inputs()
 	bar := rest
 	if len(inputs) > 0 {
