@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/sluicesql/sluice/connectors/spi"
@@ -20,10 +19,13 @@ const SignatureVersion = 1
 
 // StateTables is the number of state tables that a node keeps; 0 says that it has no state.
 func StateTables(n Node) int {
-	switch n.(type) {
+	switch n := n.(type) {
 	case *Join:
+		if n.Counts(0) || n.Counts(1) {
+			return 4
+		}
 		return 2
-	case *Normalise:
+	case *Normalise, *Aggregate:
 		return 1
 	}
 	return 0
@@ -91,7 +93,11 @@ func (p *Plan) Inputs() []Input {
 }
 
 // SinkSignature says what a sink is given and how it is written.
-func (p *Plan) SinkSignature(s *Sink) string { return newSigner(p).sign(s) }
+func (p *Plan) SinkSignature(s *Sink) string {
+	w := newSigner(p)
+	w.output = true
+	return w.sign(s)
+}
 
 // fingerprint identifies what all the state of a plan means.
 func fingerprint(p *Plan) string {
@@ -131,11 +137,14 @@ func writePositions(w io.Writer, options spi.Options) {
 
 // signer makes the signatures of a plan's nodes.
 type signer struct {
-	zone string
-	made map[Node]string
+	zone   string
+	output bool // signs what comes out, not what state means
+	made   map[Node]string
 }
 
-func newSigner(p *Plan) *signer { return &signer{p.Options[OptTimeZone], map[Node]string{}} }
+func newSigner(p *Plan) *signer {
+	return &signer{zone: p.Options[OptTimeZone], made: map[Node]string{}}
+}
 
 func (s *signer) sign(n Node) string {
 	if done, ok := s.made[n]; ok {
@@ -164,6 +173,12 @@ func (s *signer) write(b *strings.Builder, n Node) {
 		writePositions(b, n.Spec.Table.Options)
 	case *Values:
 		fmt.Fprintf(b, " %v", n.Rows)
+	case *Join:
+		j := *n
+		if j.Kind == InnerJoin && !s.output {
+			j.Residual = nil // it says which pairs come out; the state holds the sides' rows
+		}
+		s.fields(b, reflect.ValueOf(j))
 	case *Sink:
 		fmt.Fprintf(b, " %q %v %v %v", n.Table, n.Spec.Columns, n.Spec.Key, n.Spec.Mode)
 		writePositions(b, n.Spec.Table.Options)
@@ -274,27 +289,36 @@ func (s *signer) expr(b *strings.Builder, e expr.Expr) {
 	}
 }
 
-// Components divides the nodes into sets that have no node in common and read nothing from each other.
+// Components divides the nodes into sets that have no node in common and read nothing from each other, each in
+// the plan's order.
 func (p *Plan) Components() [][]Node {
-	of := map[Node]*[]Node{}
-	var order []*[]Node
-	p.walk(func(n Node) {
-		mine := &[]Node{n}
-		for _, in := range n.Inputs() {
-			if other := of[in]; other != mine {
-				for _, m := range *other {
-					of[m] = mine
-				}
-				*mine = append(*other, *mine...)
-				order = slices.DeleteFunc(order, func(c *[]Node) bool { return c == other })
-			}
+	root := map[Node]Node{}
+	find := func(n Node) Node {
+		for root[n] != n {
+			n = root[n]
 		}
-		of[n] = mine
-		order = append(order, mine)
+		return n
+	}
+	var all []Node
+	p.walk(func(n Node) {
+		root[n] = n
+		all = append(all, n)
+		for _, in := range n.Inputs() {
+			root[find(in)] = n
+		}
 	})
-	out := make([][]Node, len(order))
-	for i, c := range order {
-		out[i] = *c
+	var roots []Node
+	parts := map[Node][]Node{}
+	for _, n := range all {
+		r := find(n)
+		if parts[r] == nil {
+			roots = append(roots, r)
+		}
+		parts[r] = append(parts[r], n)
+	}
+	out := make([][]Node, len(roots))
+	for i, r := range roots {
+		out[i] = parts[r]
 	}
 	return out
 }

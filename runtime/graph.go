@@ -14,7 +14,7 @@ type fragment struct {
 	nodes []planner.Node // inputs before their consumers; without exchanges
 	in    []*link        // what feeds a shard fragment
 	width int            // number of instances
-	stage int            // number among the fragments with state, in the plan's order
+	stage int            // number of the state's stage, of fragments with state
 }
 
 // link is what one consumer reads from another fragment: an exchange, or a shared node whose output would lead
@@ -32,8 +32,8 @@ type graph struct {
 	links     []*link
 	parents   map[planner.Node][]parent
 	of        map[planner.Node]*fragment
-	stages    int                  // number of fragments with state
-	table     map[planner.Node]int // a node's first table within its stage
+	stages    int                       // one more than the highest stage
+	tables    map[planner.Node][]uint16 // a node's state tables, by their ids
 }
 
 type parent struct {
@@ -61,33 +61,70 @@ func newGraph(p *planner.Plan, shards int, readers func(*planner.Scan) int) (*gr
 	if err := g.setWidths(shards, readers); err != nil {
 		return nil, err
 	}
-	return g, g.setTables()
+	return g, nil
 }
 
-// setTables numbers the state tables, by stage. The numbers follow from the plan alone: they are on-disk format.
-func (g *graph) setTables() error {
-	g.table = map[planner.Node]int{}
+// setTables numbers the state tables, which is on-disk format. Those of kept operators have their numbers; new ones
+// get what is free, in the plan's order.
+func (g *graph) setTables(kept map[planner.Node][]uint16) error {
+	g.tables = map[planner.Node][]uint16{}
+	taken := map[int]bool{}
+	for _, t := range kept {
+		taken[int(t[0]>>8)] = true
+	}
 	for _, f := range g.fragments {
-		n := 0
+		var stateful []planner.Node
+		stage := -1
 		for _, node := range f.nodes {
-			switch node := node.(type) {
-			case *planner.Join:
-				g.table[node] = n
-				n += 2
-				if node.Counts(0) || node.Counts(1) {
-					n += 2
-				}
-			case *planner.Normalise, *planner.Aggregate:
-				g.table[node] = n
-				n++
+			if planner.StateTables(node) > 0 {
+				stateful = append(stateful, node)
+			}
+			if t := kept[node]; t != nil {
+				stage = int(t[0] >> 8)
 			}
 		}
-		if n > 0 {
-			f.stage = g.stages
-			g.stages++
+		if len(stateful) == 0 {
+			continue
 		}
-		if n > 256 || g.stages > 256 {
-			return fmt.Errorf("the query has more joins than a job can hold: %d tables in one stage, %d stages; the limits are 256", n, g.stages)
+		if stage < 0 {
+			stage = 0
+			for taken[stage] {
+				stage++
+			}
+			taken[stage] = true
+		}
+		f.stage = stage
+		g.stages = max(g.stages, stage+1)
+		if err := g.setFragmentTables(stage, stateful, kept); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setFragmentTables numbers the tables of one stage.
+func (g *graph) setFragmentTables(stage int, stateful []planner.Node, kept map[planner.Node][]uint16) error {
+	taken := map[uint16]bool{}
+	for _, node := range stateful {
+		for _, id := range kept[node] {
+			taken[id] = true
+		}
+	}
+	next := 0
+	for _, node := range stateful {
+		if t := kept[node]; t != nil {
+			g.tables[node] = t
+			continue
+		}
+		for range planner.StateTables(node) {
+			for next < 256 && taken[uint16(stage<<8|next)] {
+				next++
+			}
+			if next == 256 || stage > 255 {
+				return fmt.Errorf("the query has more joins than a job can hold: there may be 256 stages with 256 tables each")
+			}
+			g.tables[node] = append(g.tables[node], uint16(stage<<8|next))
+			next++
 		}
 	}
 	return nil

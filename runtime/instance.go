@@ -184,7 +184,7 @@ func (b *builder) table(in *instance, n planner.Node, port int, bag bool) *state
 	if in.shard == nil {
 		in.shard = b.job.store.Shard(stage, in.index)
 	}
-	t := in.shard.Table(state.TableID(uint8(stage), uint8(b.graph.table[n]+port)), bag)
+	t := in.shard.Table(b.graph.tables[n][port], bag)
 	in.tables = append(in.tables, t)
 	return t
 }

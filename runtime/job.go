@@ -23,6 +23,11 @@ type Config struct {
 	Parallelism int
 	// StateDir is where state is kept; empty keeps it in memory alone.
 	StateDir string
+	// AllowRebuild lets a plan that the state does not fit drop what does not fit, and read those inputs again.
+	AllowRebuild bool
+	// SQL is the text that the plan was made of, without secrets, and Version that of the program: for people who
+	// look into the state directory.
+	SQL, Version string
 	// MemoryBudget bounds the state held in memory, in bytes; 0 is unlimited without a StateDir, and
 	// DefaultMemoryBudget with one.
 	MemoryBudget int64

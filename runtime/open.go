@@ -13,9 +13,6 @@ import (
 	"github.com/sluicesql/sluice/planner"
 )
 
-// fingerprintKey is where a state directory keeps the fingerprint of the plan it belongs to.
-const fingerprintKey = "plan-fingerprint"
-
 // open opens state, sources and sinks, recovers, and builds all tasks. What it opened, close lets go of.
 func (j *Job) open(ctx context.Context) error {
 	if p := j.cfg.Parallelism; p < 1 || p > keyenc.KeyGroups {
@@ -30,10 +27,14 @@ func (j *Job) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := j.openState(g.stages); err != nil {
+	if err := j.openState(); err != nil {
 		return err
 	}
 	last, replay, found, err := j.recover()
+	if err != nil {
+		return err
+	}
+	adoption, err := j.adopt(g, &last, &replay, found)
 	if err != nil {
 		return err
 	}
@@ -45,9 +46,12 @@ func (j *Job) open(ctx context.Context) error {
 	}
 	if !found {
 		last.NextTime = time.Now().UnixMilli()
-		if err := j.checkpointZero(last); err != nil {
-			return err
-		}
+	}
+	if err := j.settle(adoption, &last); err != nil {
+		return err
+	}
+	if err := j.store.Divide(j.cfg.Parallelism, g.stages); err != nil {
+		return err
 	}
 	if err := j.openOutboxes(last); err != nil {
 		return err
@@ -57,6 +61,9 @@ func (j *Job) open(ctx context.Context) error {
 	}
 	j.control = newController(j)
 	j.control.epoch, j.control.time, j.control.replay = last.Epoch+1, last.NextTime, replay
+	if j.durable() {
+		j.control.epoch = max(j.control.epoch, j.log.Through()+1) // a log that was forgotten goes further
+	}
 	j.control.lastPoint = time.Now()
 	j.control.lastMark = time.Now()
 	j.control.dirty = len(replay) > 0
@@ -71,8 +78,8 @@ func (j *Job) fs() state.FS {
 	return state.DefaultFS
 }
 
-func (j *Job) openState(stages int) error {
-	o := state.Options{Dir: j.cfg.StateDir, Shards: j.cfg.Parallelism, Stages: stages, Budget: j.cfg.MemoryBudget, Logf: func(f string, a ...any) { j.cfg.Warn(fmt.Sprintf(f, a...)) }}
+func (j *Job) openState() error {
+	o := state.Options{Dir: j.cfg.StateDir, Budget: j.cfg.MemoryBudget, Logf: func(f string, a ...any) { j.cfg.Warn(fmt.Sprintf(f, a...)) }}
 	o.FS = j.fs()
 	var err error
 	if j.store, err = state.Open(o); err != nil {
@@ -84,22 +91,7 @@ func (j *Job) openState(stages int) error {
 	if j.log, j.logged, err = state.OpenLog(o.FS, j.cfg.StateDir); err != nil {
 		return err
 	}
-	if err := j.identify(); err != nil {
-		return err
-	}
-	was, err := j.store.Meta(fingerprintKey)
-	if err != nil {
-		return err
-	}
-	// Before checkpoint 0 the directory holds nothing, whatever plan opened it: a job that could not start, for a
-	// topic's name that was wrong, must not keep the corrected one out.
-	if was == nil || j.store.Cut() == nil {
-		return j.store.SetMeta(fingerprintKey, []byte(j.cfg.Plan.Fingerprint))
-	}
-	if string(was) != j.cfg.Plan.Fingerprint {
-		return fmt.Errorf("the state in %s belongs to another query (its fingerprint is %s, this one's %s); use another --state-dir, or remove that one to read the inputs again", j.cfg.StateDir, was, j.cfg.Plan.Fingerprint)
-	}
-	return nil
+	return j.identify()
 }
 
 func (j *Job) readersOf(s *planner.Scan) int {
@@ -111,19 +103,21 @@ func (j *Job) readersOf(s *planner.Scan) int {
 
 // openSources opens every scan at its position of the last checkpoint.
 func (j *Job) openSources(ctx context.Context, g *graph, last cutRecord) error {
+	names := map[planner.Node]string{}
+	for _, in := range j.cfg.Plan.Inputs() {
+		names[in.Node] = in.Name
+	}
 	for _, f := range g.fragments {
 		if f.scan == nil {
 			continue
 		}
-		t := &sourceTask{width: f.width, frag: f}
+		t := &sourceTask{width: f.width, frag: f, name: names[f.scan]}
 		switch n := f.scan.(type) {
 		case *planner.Values:
 			t.table = "VALUES"
-			t.name = fmt.Sprintf("VALUES#%d", n.ID)
 			t.source = newValuesSource(n, last.Sources[t.name])
 		case *planner.Scan:
 			t.table = n.Table
-			t.name = fmt.Sprintf("%s#%d", n.Table, n.ID)
 			spec := n.Spec
 			spec.Readers, spec.Start, spec.TimeZone, spec.Warn = f.width, last.Sources[t.name], j.cfg.TimeZone, j.warner(n.Table)
 			var err error
@@ -194,22 +188,6 @@ func (j *Job) openPinned(ctx context.Context, s *planner.Sink, spec spi.SinkSpec
 		}
 	}
 	return sink, nil
-}
-
-// checkpointZero makes the resolved start positions durable before the first fetch: where 'latest-offset' is must
-// not be asked again after a crash.
-func (j *Job) checkpointZero(c cutRecord) error {
-	if !j.durable() {
-		return nil
-	}
-	for _, s := range j.sources {
-		c.add(cutReply{source: s, positions: s.source.Positions()})
-	}
-	b, err := c.encode()
-	if err != nil {
-		return err
-	}
-	return j.store.Commit(nil, b)
 }
 
 // build makes the edges and tasks of the graph.

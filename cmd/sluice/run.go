@@ -21,6 +21,7 @@ type runFlags struct {
 	parallelismSet bool // as opposed to left to the options
 	stateDir       string
 	pendingOutput  string
+	allowRebuild   bool
 	result         string
 	quiet          bool
 	summaryJSON    string
@@ -63,6 +64,7 @@ Exit codes: 0 done, 1 a job failed, 2 the SQL, a flag or a file is wrong,
 	flags.IntVar(&f.parallelism, "parallelism", 0, "run `N` shards, 1–128; without it parallelism.default, else the number of cores")
 	flags.StringVar(&f.stateDir, "state-dir", "", "keep state and checkpoints in `DIR`, and go on from there when started again")
 	flags.StringVar(&f.pendingOutput, "pending-output", "", "`deliver|skip` the output that an exactly-once sink may or may not have, once it has lost its marker")
+	flags.BoolVar(&f.allowRebuild, "allow-rebuild", false, "where the SQL has changed so that state does not fit, drop that state and read its inputs again")
 	flags.StringVar(&f.result, "result", "", "show the result of a SELECT as `changelog|table|json`; default changelog, or what the SQL sets")
 	flags.BoolVar(&f.quiet, "quiet", false, "neither progress nor summary on standard error")
 	flags.StringVar(&f.summaryJSON, "summary-json", "", "write the summary as JSON to `FILE`")
@@ -125,6 +127,7 @@ func run(f *runFlags, sources sourceTexts, files []string) (err error) {
 		}
 	}()
 	r := newRunner(f, sources)
+	r.sql = sources.script(files)
 	defer r.close()
 	return r.script(stmts)
 }

@@ -29,6 +29,7 @@ const (
 type runner struct {
 	flags   *runFlags
 	sources sourceTexts
+	sql     string // the script, for the state directory
 	started time.Time
 	signals *interrupts
 	stopper stopper

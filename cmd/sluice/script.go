@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/sluicesql/sluice/cmd/sluice/internal/diag"
 	"github.com/sluicesql/sluice/cmd/sluice/internal/vars"
 	"github.com/sluicesql/sluice/internal/near"
 	"github.com/sluicesql/sluice/sql/ast"
@@ -32,6 +33,22 @@ func (s sourceTexts) text(file string) (string, bool) {
 		return "", false
 	}
 	return t.Original, true
+}
+
+// script is the text of SQL files in order, as the user wrote them but for the values of secret options.
+func (s sourceTexts) script(files []string) string {
+	var b strings.Builder
+	for _, file := range files {
+		if file == "-" {
+			file = stdinName
+		}
+		text, _ := s.text(file)
+		b.WriteString(diag.Mask(text))
+		if !strings.HasSuffix(text, "\n") {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
 }
 
 // locate turns places in the texts with variables replaced, as the parser and the planner see them, into

@@ -145,6 +145,9 @@ func (r *runner) config(j *planner.Job) (runtime.Config, error) {
 	s := r.settings(j)
 	cfg := runtime.Config{
 		Plan:               j.Plan,
+		SQL:                r.sql,
+		Version:            versionLine(),
+		AllowRebuild:       r.flags.allowRebuild,
 		EpochMaxRows:       s.int(planner.OptEpochMaxRows),
 		EpochMaxBytes:      s.memory(planner.OptEpochMaxBytes),
 		EpochMaxAge:        s.duration(planner.OptEpochMaxAge),

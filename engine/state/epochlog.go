@@ -167,6 +167,9 @@ func appendLogRecord(buf []byte, seq, through uint64, entry []byte) []byte {
 	return buf
 }
 
+// Through is the epoch up to which entries were dropped: those appended come after it. 0 for none.
+func (l *Log) Through() uint64 { return l.through }
+
 // Append adds the entry of epoch seq, durable when it returns. Epochs rise from 1. After an error the log is
 // of no further use.
 func (l *Log) Append(seq uint64, entry []byte) error {
@@ -229,6 +232,15 @@ func (l *Log) TruncateThrough(seq uint64) error {
 	if l.size < logRewrite {
 		return nil
 	}
+	return l.rewrite()
+}
+
+// Forget is TruncateThrough, durable when it returns.
+func (l *Log) Forget(seq uint64) error {
+	if l.err != nil {
+		return l.err
+	}
+	l.drop(seq)
 	return l.rewrite()
 }
 

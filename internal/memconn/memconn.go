@@ -88,6 +88,22 @@ func (h *Hub) Sink(name string) *Sink {
 	return s
 }
 
+// TakeSink takes the sink of that name out of the hub, so that the next job gets a new one; nil when there is none.
+func (h *Hub) TakeSink(name string) *Sink {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := h.sinks[name]
+	delete(h.sinks, name)
+	return s
+}
+
+// PutSink puts a sink that was taken out back in its place.
+func (h *Hub) PutSink(name string, s *Sink) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.sinks[name] = s
+}
+
 // Name implements spi.Connector.
 func (h *Hub) Name() string { return "mem" }
 

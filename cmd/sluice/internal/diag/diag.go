@@ -93,7 +93,7 @@ func (p *Printer) excerpt(pos ast.Pos) (line string, lead, width int, ok bool) {
 	if !ok || pos.Offset > len(src) {
 		return "", 0, 0, false
 	}
-	src = mask(src)
+	src = Mask(src)
 	start := strings.LastIndexByte(src[:pos.Offset], '\n') + 1
 	end := len(src)
 	if n := strings.IndexByte(src[pos.Offset:], '\n'); n >= 0 {
@@ -114,8 +114,8 @@ func (p *Printer) excerpt(pos ast.Pos) (line string, lead, width int, ok bool) {
 
 var option = regexp.MustCompile(`'([^'\n]+)'\s*=\s*'((?:[^']|'')*)`)
 
-// mask writes asterisks over the values of secret options, byte for byte, so that places stay what they are.
-func mask(src string) string {
+// Mask writes asterisks over the values of secret options, byte for byte, so that places stay what they are.
+func Mask(src string) string {
 	var b []byte
 	for _, m := range option.FindAllStringSubmatchIndex(src, -1) {
 		if !spi.SecretName(src[m[2]:m[3]]) {
