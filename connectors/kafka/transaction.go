@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -81,12 +82,15 @@ type finalError struct{ error }
 
 func (e finalError) Unwrap() error { return e.error }
 
-// patiently asks until the answer is another than that the coordinator is busy with the transaction before, or with
-// becoming the coordinator.
+// busy are the answers of a coordinator that is still ending the transaction before, or becoming the coordinator: a
+// cluster's first transaction has the topics of the coordinators made, which takes it seconds.
+var busy = []error{kerr.ConcurrentTransactions, kerr.UnstableOffsetCommit, kerr.CoordinatorNotAvailable, kerr.CoordinatorLoadInProgress, kerr.NotCoordinator}
+
+// patiently asks until the coordinator is not busy, or ctx ends.
 func patiently(ctx context.Context, ask func() error) error {
 	for pause := concurrentPause; ; pause = min(2*pause, 100*time.Millisecond) {
 		err := ask()
-		if !errors.Is(err, kerr.ConcurrentTransactions) && !errors.Is(err, kerr.UnstableOffsetCommit) {
+		if !slices.ContainsFunc(busy, func(e error) bool { return errors.Is(err, e) }) {
 			return err
 		}
 		select {

@@ -23,6 +23,10 @@ const (
 	// Upsert is flat rows that replace what their record key had; a null value
 	// deletes.
 	Upsert
+	// Exact is Retract for a topic whose record key is unique among the rows: each
+	// record must follow from what the ones before it left of its key, so that none
+	// may come twice and none may be missing.
+	Exact
 )
 
 // Read replays a whole output topic. It returns the rows that are left and the
@@ -51,7 +55,7 @@ type verifier struct {
 	result  Result
 	records int64
 	replay  func(key, value []byte) error // retract or upsert
-	live    map[string]uint64             // Upsert: hash by record key
+	live    map[string]uint64             // Upsert, Exact: hash by record key
 	scratch []byte
 }
 
@@ -62,6 +66,9 @@ func newVerifier(mode Mode) *verifier {
 		v.replay = v.retract
 	case Upsert:
 		v.replay = v.upsert
+		v.live = map[string]uint64{}
+	case Exact:
+		v.replay = v.exact
 		v.live = map[string]uint64{}
 	default:
 		panic(fmt.Sprintf("cdcbench: no such mode: %d", mode))
@@ -96,19 +103,29 @@ func (v *verifier) hash(r *outputRow) (uint64, error) {
 	return xxhash.Sum64(v.scratch), nil
 }
 
+// outputEnvelope is a Debezium envelope of joined rows.
+type outputEnvelope struct {
+	Before *outputRow `json:"before"`
+	After  *outputRow `json:"after"`
+}
+
+func parseEnvelope(value []byte) (e outputEnvelope, err error) {
+	if err := json.Unmarshal(value, &e); err != nil {
+		return e, err
+	}
+	if e.Before == nil && e.After == nil {
+		return e, errors.New("an envelope has neither before nor after")
+	}
+	return e, nil
+}
+
 func (v *verifier) retract(_, value []byte) error {
 	if value == nil { // the tombstone after a delete
 		return nil
 	}
-	var e struct {
-		Before *outputRow `json:"before"`
-		After  *outputRow `json:"after"`
-	}
-	if err := json.Unmarshal(value, &e); err != nil {
+	e, err := parseEnvelope(value)
+	if err != nil {
 		return err
-	}
-	if e.Before == nil && e.After == nil {
-		return errors.New("an envelope has neither before nor after")
 	}
 	for _, image := range []struct {
 		row    *outputRow
@@ -122,6 +139,43 @@ func (v *verifier) retract(_, value []byte) error {
 			return err
 		}
 		v.result.add(h, image.weight)
+	}
+	return nil
+}
+
+func (v *verifier) exact(key, value []byte) error {
+	if key == nil || value == nil {
+		return errors.New("a record lacks its key or its envelope")
+	}
+	e, err := parseEnvelope(value)
+	if err != nil {
+		return err
+	}
+	now, live := v.live[string(key)]
+	switch {
+	case e.Before == nil && live:
+		return fmt.Errorf("%s is inserted where a row of this key is already", value)
+	case e.Before == nil:
+	case !live:
+		return fmt.Errorf("%s takes out a row where there is none of this key", value)
+	default:
+		h, err := v.hash(e.Before)
+		if err != nil {
+			return err
+		}
+		if h != now {
+			return fmt.Errorf("%s takes out another row than the one of this key", value)
+		}
+		delete(v.live, string(key))
+		v.result.add(h, -1)
+	}
+	if e.After != nil {
+		h, err := v.hash(e.After)
+		if err != nil {
+			return err
+		}
+		v.live[string(key)] = h
+		v.result.add(h, 1)
 	}
 	return nil
 }

@@ -46,6 +46,9 @@ func TestVerifierReplays(t *testing.T) {
 		{"equal rows are two rows", Retract, [][2]string{
 			{"", envelope("null", a, "c")}, {"", envelope("null", a, "c")},
 		}, resultOf("1|Zoé|O'Brien-1|site-1", "1|Zoé|O'Brien-1|site-1")},
+		{"exact", Exact, [][2]string{
+			{"k1", envelope("null", a, "c")}, {"k2", envelope("null", c, "c")}, {"k1", envelope(a, b, "u")}, {"k2", envelope(c, "null", "d")},
+		}, resultOf("1|Zoé|Sato-2|site-1")},
 		{"upsert", Upsert, [][2]string{
 			{"k1", a}, {"k2", c}, {"k1", b}, {"k2", ""}, {"k3", c}, {"k3", "null"}, {"k4", ""},
 		}, resultOf("1|Zoé|Sato-2|site-1")},
@@ -84,6 +87,20 @@ func TestVerifierRefuses(t *testing.T) {
 	}
 	if err := newVerifier(Upsert).apply(nil, []byte(flat(1, "a", "b", "c"))); err == nil {
 		t.Error("an upsert without a key was taken")
+	}
+}
+
+// Exact finds a record that comes twice, and one that is missing, whatever is left in the end.
+func TestExactIsExact(t *testing.T) {
+	a, b := flat(1, "Zoé", "O'Brien-1", "site-1"), flat(1, "Zoé", "Sato-2", "site-1")
+	inserted, changed, deleted := `{"before":null,"after":`+a+`}`, `{"before":`+a+`,"after":`+b+`}`, `{"before":`+b+`,"after":null}`
+	for _, values := range [][]string{{inserted, inserted}, {inserted, changed, changed}, {inserted, changed, deleted, deleted}, {inserted, deleted}, {changed}} {
+		v := newVerifier(Exact)
+		for i, value := range values {
+			if err := v.apply([]byte("k"), []byte(value)); (err != nil) != (i == len(values)-1) {
+				t.Errorf("%s after %s: %v", value, values[:i], err)
+			}
+		}
 	}
 }
 

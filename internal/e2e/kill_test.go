@@ -4,21 +4,34 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/sluicesql/sluice/internal/cdcbench"
 )
 
-// kills is the number of crashes of TestKills.
-const kills = 6
+// kills is the number of crashes of TestKills: a few for a look, at least twenty where it counts. SLUICE_KILLS says
+// another number.
+func kills(t *testing.T) int {
+	n := 6
+	if os.Getenv("CI") == "true" {
+		n = 20
+	}
+	if text := os.Getenv("SLUICE_KILLS"); text != "" {
+		var err error
+		if n, err = strconv.Atoi(text); err != nil {
+			t.Fatalf("SLUICE_KILLS: %v", err)
+		}
+	}
+	return n
+}
 
-// Under load, the process is killed at random moments, while a checkpoint is
-// committed and when the epoch log has just been rewritten, and started again with
-// another parallelism each time. In the
-// end the upsert topic holds exactly the join. The sink of envelopes repeats whole
-// epochs after a crash: read by key, it holds exactly the join too. Once the input
-// has been read to its end, a further start emits nothing.
+// Under load, the process is killed at random moments, while a checkpoint is committed, while output is delivered, and
+// when the epoch log has just been rewritten, and started again with another parallelism each time. In the end the
+// topic that is written exactly once has no record twice and none missing, and the upsert topic holds exactly the
+// join. The other topic of envelopes repeats whole epochs after a crash: read by key, it holds exactly the join too.
+// Once the input has been read to its end, a further start emits nothing.
 func TestKills(t *testing.T) {
 	t.Parallel() // with TestBrokerRestarts, which mostly waits
 	w := newWorkload(t, kafka(t), 2_000)
@@ -26,41 +39,62 @@ func TestKills(t *testing.T) {
 	w.snapshot()
 	stop := w.feed(10, 5*time.Millisecond)
 	random := rand.New(rand.NewPCG(1, 2))
-	for n := range kills {
-		before := length(t, w.addr, w.upserts)
-		budget := []string{"1 mb", "1 gb"}[n/2%2] // state that is evicted, and state that is not
-		p := w.follow("--state-dir", dir, parallelism(n), "--set", "sluice.memory.budget="+budget)
-		until(t, "the job writes", func() bool { p.running(); return length(t, w.addr, w.upserts) > before })
+	n := kills(t)
+	for i := range n {
+		before := length(t, w.addr, w.once)
+		budget := []string{"1 mb", "1 gb"}[i/2%2] // state that is evicted, and state that is not
+		p := start(t, w.fill(workloadSQL+onceSQL, "unbounded"), "--state-dir", dir, parallelism(i), "--set", "sluice.memory.budget="+budget)
+		if i%5 == 4 { // before anything was done, perhaps
+			time.Sleep(time.Duration(random.IntN(400)) * time.Millisecond)
+		} else {
+			until(t, "the job writes", func() bool { p.running(); return length(t, w.addr, w.once) > before })
+		}
+		grows := func(old, now int64) bool { return now > old }
 		switch {
-		case n == kills-1:
+		case i == n-1:
 			awaitChange(t, p, filepath.Join(dir, "epochs.log"), func(old, now int64) bool { return now < old })
-		case n%2 == 0:
+		case i%3 == 0:
 			time.Sleep(time.Duration(random.IntN(300)) * time.Millisecond)
+		case i%3 == 1:
+			awaitChange(t, p, filepath.Join(dir, "db", "*.log"), grows) // the commit, just before the delivery
 		default:
-			awaitChange(t, p, filepath.Join(dir, "db", "*.log"), func(old, now int64) bool { return now > old })
+			awaitChange(t, p, filepath.Join(dir, "outbox", "*.seg"), grows)
+			time.Sleep(time.Duration(random.IntN(20)) * time.Millisecond)
 		}
 		p.running()
 		p.kill()
 	}
 	stop()
 
-	w.finish("--state-dir", dir, parallelism(kills))
+	finish := func(dir string, n int) summary {
+		sql := workloadSQL
+		if dir != "" {
+			sql += onceSQL
+		} else {
+			dir = filepath.Join(t.TempDir(), "fresh")
+		}
+		return run(t, w.fill(sql, "latest-offset"), "--state-dir", dir, parallelism(n)).exited(0).summary()
+	}
+	finish(dir, n)
+	w.verify(w.once, cdcbench.Exact)
 	w.verify(w.upserts, cdcbench.Upsert)
 	w.verifyReread()
 
-	retracted, upserted := length(t, w.addr, w.retract), length(t, w.addr, w.upserts)
-	for n := range 2 {
-		p := w.finish("--state-dir", dir, parallelism(n))
-		if s := p.summary(); s.ChangesOut != 0 || s.RecordsIn != 0 {
+	retracted, upserted, once := length(t, w.addr, w.retract), length(t, w.addr, w.upserts), len(contents(t, w.addr, w.once))
+	for i := range 2 {
+		if s := finish(dir, i); s.ChangesOut != 0 || s.RecordsIn != 0 {
 			t.Errorf("started again after the end: %+v", s)
 		}
 	}
-	if r, u := length(t, w.addr, w.retract), length(t, w.addr, w.upserts); r != retracted || u != upserted {
-		t.Errorf("started again after the end, the job wrote %d envelopes and %d upserts", r-retracted, u-upserted)
+	if r, u, o := length(t, w.addr, w.retract), length(t, w.addr, w.upserts), len(contents(t, w.addr, w.once)); r != retracted || u != upserted || o != once {
+		t.Errorf("started again after the end, the job wrote %d envelopes, %d upserts and %d records that come once", r-retracted, u-upserted, o-once)
 	}
-	after, fresh := w.finish("--state-dir", dir).summary(), w.finish("--state-dir", filepath.Join(t.TempDir(), "fresh")).summary()
+	after, fresh := finish(dir, 3), finish("", 0)
 	if after.StateRows != fresh.StateRows {
 		t.Errorf("after the crashes the state holds %d rows, after an undisturbed run %d", after.StateRows, fresh.StateRows)
+	}
+	if files, err := filepath.Glob(filepath.Join(dir, "outbox", "*")); err != nil || len(files) > 0 {
+		t.Errorf("left in the outbox: %v %v", files, err)
 	}
 }
 

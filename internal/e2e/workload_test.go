@@ -15,15 +15,15 @@ import (
 	"github.com/sluicesql/sluice/internal/realkafka"
 )
 
-// workload is the join of cdcbench's tables into two topics, one of envelopes and
-// one of upserts.
+// workload is the join of cdcbench's tables into three topics: one of envelopes and
+// one of upserts, and one of envelopes that is written exactly once.
 type workload struct {
-	t                                *testing.T
-	addr                             string
-	users, domains, retract, upserts string
-	model                            *cdcbench.Model
-	client                           *kgo.Client
-	failed                           atomic.Pointer[error] // the first failure to produce
+	t                                      *testing.T
+	addr                                   string
+	users, domains, retract, upserts, once string
+	model                                  *cdcbench.Model
+	client                                 *kgo.Client
+	failed                                 atomic.Pointer[error] // the first failure to produce
 }
 
 // newWorkload creates the topics of a workload with so many users (see shrink); the
@@ -31,7 +31,7 @@ type workload struct {
 func newWorkload(t *testing.T, addr string, users int) *workload {
 	t.Helper()
 	w := &workload{t: t, addr: addr, model: cdcbench.NewModel(cdcbench.Size{Users: users / shrink}, cdcbench.DefaultSeed)}
-	for name, topic := range map[string]*string{"users": &w.users, "domains": &w.domains, "retract": &w.retract, "upserts": &w.upserts} {
+	for name, topic := range map[string]*string{"users": &w.users, "domains": &w.domains, "retract": &w.retract, "upserts": &w.upserts, "once": &w.once} {
 		*topic = newTopic(t, addr, name, cdcbench.Partitions)
 	}
 	var err error
@@ -136,10 +136,18 @@ INSERT INTO retracts SELECT * FROM joined;
 INSERT INTO upserts SELECT * FROM joined;
 `
 
+// onceSQL is one more sink for workloadSQL, whose records come exactly once. It needs a state directory.
+const onceSQL = `
+CREATE TABLE once (domain_id INT, user_id INT, firstname STRING, lastname STRING, domain_name STRING) WITH (
+  'connector' = 'kafka', 'topic' = '$ONCE', 'properties.bootstrap.servers' = '$KAFKA', 'format' = 'debezium-json',
+  'key.format' = 'json', 'key.fields' = 'domain_id', 'sink.delivery-guarantee' = 'exactly-once', 'sink.transactional-id-prefix' = '$ONCE');
+INSERT INTO once SELECT * FROM joined;
+`
+
 // fill puts the topics' names into a script. end is the value of
 // scan.bounded.mode.
 func (w *workload) fill(sql, end string) string {
-	return strings.NewReplacer("$USERS", w.users, "$DOMAINS", w.domains, "$RETRACT", w.retract, "$UPSERTS", w.upserts, "$KAFKA", w.addr, "$END", end).Replace(sql)
+	return strings.NewReplacer("$USERS", w.users, "$DOMAINS", w.domains, "$RETRACT", w.retract, "$UPSERTS", w.upserts, "$ONCE", w.once, "$KAFKA", w.addr, "$END", end).Replace(sql)
 }
 
 // follow starts the job without an end.
