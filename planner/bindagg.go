@@ -14,8 +14,8 @@ func (b *binder) aggregateCall(c *ast.Call, sc *scope, column func(expr.Expr) in
 	fail := func(err error) (aggCall, types.Type, error) { return aggCall{}, types.Type{}, err }
 	fn := expr.LookupAggregate(c.Name.Base().Name)
 	call := aggCall{fn: fn, filter: -1, distinct: c.Distinct || fn.Distinct}
-	if fn.Kind != expr.AggCount && fn.Kind != expr.AggSum || call.distinct {
-		return fail(notAvailable(c.Pos, "the aggregate function "+ast.String(c), ""))
+	if fn.Kind == expr.AggJSONArray || fn.Kind == expr.AggJSONObject {
+		return fail(notAvailable(c.Pos, "the aggregate function "+fn.Name, ""))
 	}
 	args, err := b.aggregateArgs(c, fn, sc)
 	if err != nil {

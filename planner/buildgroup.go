@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/engine/expr"
 )
 
 // aggregate builds a grouping: the input's columns in use, divided by the group's key.
@@ -28,6 +29,7 @@ func (b *builder) aggregate(r *relAggregate, need colSet) *stream {
 		ids = append(ids, c.id)
 		n.Calls = append(n.Calls, in.aggCall(c))
 	}
+	n.Bags = bags(n.Calls, in.props().Mode != spi.AppendOnly)
 	n.Props = b.derive(ids, spi.Retract, f, in.props().Bounded, in.dist)
 	return &stream{node: n, ids: ids, facts: f, dist: in.dist}
 }
@@ -118,4 +120,34 @@ func (s *stream) seen(cols []int) []int {
 		return nil
 	}
 	return pick(s.ids, pos)
+}
+
+// bags finds the calls for which a group has to keep the values themselves: to see each once, to show all, or to know
+// the next when the least or greatest is taken back. Calls over the same values share them.
+func bags(calls []AggCall, changing bool) []AggBag {
+	var out []AggBag
+	for i := range calls {
+		c := &calls[i]
+		c.Bag = -1
+		switch c.Fn.Kind {
+		case expr.AggMin, expr.AggMax:
+			if !changing {
+				continue
+			}
+		case expr.AggFirst, expr.AggLast, expr.AggList, expr.AggArray, expr.AggJSONArray, expr.AggJSONObject:
+		default:
+			if !c.Distinct {
+				continue
+			}
+		}
+		bag := AggBag{Args: c.Args, Filter: c.Filter, Order: c.Order, KeepNull: c.Fn.KeepNull}
+		c.Bag = slices.IndexFunc(out, func(b AggBag) bool {
+			return slices.Equal(b.Args, bag.Args) && b.Filter == bag.Filter && slices.Equal(b.Order, bag.Order) && b.KeepNull == bag.KeepNull
+		})
+		if c.Bag < 0 {
+			c.Bag = len(out)
+			out = append(out, bag)
+		}
+	}
+	return out
 }

@@ -21,7 +21,19 @@ func describeAggregate(n *Aggregate) (string, []string) {
 	if calls == nil {
 		return title, nil
 	}
-	return title, []string{"computes: " + strings.Join(calls, ", ")}
+	d := []string{"computes: " + strings.Join(calls, ", ")}
+	for i := range n.Bags {
+		b := &n.Bags[i]
+		text := "keeps the values of " + in.names(b.Args)
+		if len(b.Order) > 0 {
+			text += " ordered by " + orderText(in, b.Order)
+		}
+		if b.Filter >= 0 {
+			text += " where " + in.name(b.Filter)
+		}
+		d = append(d, text)
+	}
+	return title, d
 }
 
 func (c *AggCall) text(in *Props) string {

@@ -11,6 +11,8 @@ type Aggregate struct {
 	Input Node
 	Key   []int
 	Calls []AggCall
+	// Bags are the multisets of values that each group keeps beside its accumulators.
+	Bags []AggBag
 	// Global says that there is one row also over no rows.
 	Global bool
 }
@@ -29,6 +31,16 @@ type AggCall struct {
 	Order []OrderKey
 	// Separator is LISTAGG's.
 	Separator string
+	// Bag is the index among Bags of the values that the call needs; −1 where accumulators suffice.
+	Bag int
+}
+
+// AggBag is a multiset of the values of Args of the rows for which Filter holds, ordered by Order and then by the values.
+type AggBag struct {
+	Args     []int
+	Filter   int
+	Order    []OrderKey
+	KeepNull bool
 }
 
 // OrderKey is a column that rows are ordered by.

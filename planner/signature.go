@@ -25,8 +25,10 @@ func StateTables(n Node) int {
 			return 4
 		}
 		return 2
-	case *Normalise, *Aggregate:
+	case *Normalise:
 		return 1
+	case *Aggregate: // groups, accumulators' bytes, bags
+		return 2 + len(n.Bags)
 	}
 	return 0
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/sluicesql/sluice/engine/keyenc"
 	"github.com/sluicesql/sluice/engine/op"
 	"github.com/sluicesql/sluice/engine/row"
+	"github.com/sluicesql/sluice/engine/types"
 	"github.com/sluicesql/sluice/planner"
 )
 
@@ -13,15 +14,21 @@ import (
 func (b *builder) aggregate(in *instance, n *planner.Aggregate, out op.Output) error {
 	ts := n.Input.Out().Types()
 	spec := op.AggregateSpec{
-		Table: b.table(in, n, 0, false), Types: ts, Key: n.Key,
+		Table: b.table(in, n, 0, false), Tails: b.table(in, n, 1, false), Types: ts, Key: n.Key,
 		Global:   n.Global && in.index == keyenc.Shard(keyenc.Group(keyenc.Hash(nil)), in.frag.width),
 		Name:     fmt.Sprintf("aggregate #%d, over %s", n.ID, tablesOf(n.Input)),
 		Describe: func(r row.Row) string { return describe(r, n.Columns[:len(n.Key)], b.job.cfg.TimeZone) },
 	}
+	for i := range n.Bags {
+		g := &n.Bags[i]
+		spec.Bags = append(spec.Bags, op.AggregateBag{
+			Table: b.table(in, n, 2+i, true), Order: orderColumns(ts, g.Order), Args: g.Args, Filter: g.Filter, KeepNull: g.KeepNull,
+		})
+	}
 	for i := range n.Calls {
 		c := &n.Calls[i]
 		spec.Calls = append(spec.Calls, op.AggregateCall{
-			Kind: c.Fn.Kind, Args: c.Args, Filter: c.Filter, Result: n.Columns[len(n.Key)+i].Type, Name: n.Columns[len(n.Key)+i].Name,
+			Kind: c.Fn.Kind, Args: c.Args, Filter: c.Filter, Bag: c.Bag, Distinct: c.Distinct, Separator: c.Separator, Result: n.Columns[len(n.Key)+i].Type, Name: n.Columns[len(n.Key)+i].Name,
 		})
 	}
 	o, err := op.NewAggregate(spec, out)
@@ -38,4 +45,12 @@ func (b *builder) union(in *instance, n *planner.Union, out op.Output) {
 	for range n.Parts {
 		in.inputs[n] = append(in.inputs[n], out)
 	}
+}
+
+func orderColumns(ts []types.Type, order []planner.OrderKey) []keyenc.OrderColumn {
+	var out []keyenc.OrderColumn
+	for _, k := range order {
+		out = append(out, keyenc.OrderColumn{Column: keyenc.Column{Index: k.Col, Phys: ts[k.Col].Phys()}, Desc: k.Desc, NullsLast: k.NullsLast})
+	}
+	return out
 }

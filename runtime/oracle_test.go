@@ -29,6 +29,8 @@ var oracleQueries = []string{
 	`SELECT COUNT(*) AS n, SUM(age) AS s FROM users WHERE age > 3`,
 	`SELECT DISTINCT age, firstname FROM users`,
 	`SELECT domain_name, COUNT(*) AS n, SUM(age) FILTER (WHERE age > 3) AS s FROM users u JOIN domains d ON u.id = d.user_id GROUP BY domain_name HAVING COUNT(*) > 1`,
+	`SELECT age, MIN(id) AS lo, MAX(firstname) AS hi, COUNT(DISTINCT firstname) AS d, SUM(DISTINCT id) AS s FROM users GROUP BY age`,
+	`SELECT MIN(age) AS lo, MAX(age) AS hi, AVG(CAST(age AS DOUBLE)) AS m FROM users`,
 	`SELECT n, COUNT(*) AS groups_of FROM (SELECT user_id, COUNT(*) AS n FROM domains GROUP BY user_id) AS g GROUP BY n`,
 	`SELECT u.id, firstname, d.id AS did, domain_name FROM users u LEFT JOIN domains d ON u.id = d.user_id`,
 	`SELECT d.id, d.user_id, u.firstname FROM domains d LEFT JOIN users u ON u.id = d.user_id`,

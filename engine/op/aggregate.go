@@ -17,6 +17,12 @@ type AggregateCall struct {
 	Args []int
 	// Filter is a BOOLEAN column: rows in which it is not TRUE do not count. −1 for none.
 	Filter int
+	// Bag is the index of the bag that the call needs; −1 for none. Distinct says that each of its values counts
+	// once.
+	Bag      int
+	Distinct bool
+	// Separator is LISTAGG's.
+	Separator string
 	// Result is the result's type; Name the call in errors.
 	Result types.Type
 	Name   string
@@ -24,8 +30,9 @@ type AggregateCall struct {
 
 // AggregateSpec describes an Aggregate.
 type AggregateSpec struct {
-	// Table holds the groups.
-	Table *state.Table
+	// Table holds the groups, Tails what accumulators keep beside their words.
+	Table, Tails *state.Table
+	Bags         []AggregateBag
 	// Types are those of the input.
 	Types []types.Type
 	// Key are the group's columns in the input; the output is the key and then the calls' results.
@@ -36,12 +43,12 @@ type AggregateSpec struct {
 	Global bool
 	// Name tells of the operator in errors.
 	Name string
-	// Describe writes an output row, for errors.
+	// Describe writes the key of an output row, for errors.
 	Describe func(row.Row) string
 }
 
 // Aggregate keeps the accumulators of each group. A change is applied to its group at once; at the barrier every group
-// that changed shows the difference between its row before and its row a.now. Since accumulators add and subtract
+// that changed shows the difference between its row before and its row now. Since accumulators add and subtract
 // exactly, the order of an epoch's changes makes no difference, and a group may count fewer than no rows
 // meanwhile.
 type Aggregate struct {
@@ -50,6 +57,8 @@ type Aggregate struct {
 	phys    []types.Phys
 	calls   []compiledCall
 	accs    []placedAcc
+	tails   []int // the accumulators that have bytes beside their words
+	bags    []placedBag
 	words   int
 	begun   bool // the global group has been looked for
 	keys    keyBatch
@@ -60,6 +69,8 @@ type Aggregate struct {
 	rb      row.Builder
 	fresh   []byte // the state of a group without rows
 	scratch []byte
+	tail    []byte
+	text    []byte
 	failed  error
 }
 
@@ -67,18 +78,22 @@ type placedAcc struct {
 	accumulator
 	at     int // the first word
 	filter int
-	key    string
+	bag    int    // it sees what comes into and leaves this bag; −1: every row
+	ident  string // what it accumulates
 }
 
-// compiledCall sets column i of a result row from the words of a group.
+// compiledCall makes a call's result; acc is the accumulator that it needs, −1 for the group's count alone.
 type compiledCall struct {
 	acc    int
-	result func(v []byte, b *row.Builder, i int) error
+	result resultFunc
 }
 
 // NewAggregate returns the operator.
 func NewAggregate(spec AggregateSpec, next Output) (*Aggregate, error) {
 	a := &Aggregate{spec: spec, key: keyenc.Columns(spec.Types, spec.Key), words: 1, next: next}
+	for _, b := range spec.Bags {
+		a.bags = append(a.bags, placedBag{AggregateBag: b, args: keyenc.Columns(spec.Types, b.Args)})
+	}
 	for _, k := range a.key {
 		a.phys = append(a.phys, k.Phys)
 	}
@@ -91,122 +106,175 @@ func NewAggregate(spec AggregateSpec, next Output) (*Aggregate, error) {
 		}
 		a.calls = append(a.calls, call)
 	}
+	for i := range a.accs {
+		acc := &a.accs[i]
+		if _, ok := acc.accumulator.(tailed); ok {
+			a.tails = append(a.tails, i)
+		}
+		if acc.bag >= 0 {
+			a.bags[acc.bag].distinct = append(a.bags[acc.bag].distinct, i)
+		}
+	}
 	a.fresh = make([]byte, 8*a.words)
 	return a, nil
 }
 
 // share returns the index of an accumulator like acc: the calls SUM(x) and AVG(x) keep one.
-func (a *Aggregate) share(acc accumulator, filter int) int {
-	key := fmt.Sprintf("%T%v %d", acc, acc, filter)
+func (a *Aggregate) share(acc accumulator, c *AggregateCall) int {
+	bag := -1
+	if c.Distinct {
+		bag = c.Bag
+	}
+	ident := fmt.Sprintf("%T%v %d %d", acc, acc, c.Filter, bag)
 	for i := range a.accs {
-		if a.accs[i].key == key {
+		if a.accs[i].ident == ident {
 			return i
 		}
 	}
-	a.accs = append(a.accs, placedAcc{acc, a.words, filter, key})
+	a.accs = append(a.accs, placedAcc{acc, a.words, c.Filter, bag, ident})
 	a.words += acc.words()
 	return len(a.accs) - 1
-}
-
-// compile chooses the accumulator of a call and how its result comes of it.
-func (a *Aggregate) compile(c *AggregateCall) (compiledCall, error) {
-	t := c.Result
-	switch c.Kind {
-	case expr.AggCount:
-		if len(c.Args) == 0 && c.Filter < 0 {
-			return compiledCall{acc: -1, result: func(v []byte, b *row.Builder, i int) error {
-				b.Int64(i, word(v, 0))
-				return nil
-			}}, nil
-		}
-		return compiledCall{a.share(&countAcc{c.Args}, c.Filter), func(v []byte, b *row.Builder, i int) error {
-			b.Int64(i, word(v, 0))
-			return nil
-		}}, nil
-	case expr.AggSum:
-		if t.IsApprox() {
-			break
-		}
-		s := &intSum{c.Args[0], a.spec.Types[c.Args[0]].Phys() == types.PhysWide}
-		return compiledCall{a.share(s, c.Filter), func(v []byte, b *row.Builder, i int) error {
-			if word(v, 0) == 0 {
-				return nil
-			}
-			x, ok := s.sum(v)
-			if !ok {
-				return rangeError(t)
-			}
-			return setExact(b, i, t, x)
-		}}, nil
-	}
-	return compiledCall{}, fmt.Errorf("internal: no accumulator for %s", c.Name)
 }
 
 // Push implements Output.
 func (a *Aggregate) Push(b *changelog.Batch) error {
 	t := a.spec.Table
 	a.keys.fill(b, a.key)
-	if err := t.Load(&a.keys.KeyBatch); err != nil {
+	if err := a.load(&a.keys.KeyBatch); err != nil {
 		return err
 	}
 	for i := range b.Len() {
 		h, key := a.keys.Hash(i), a.keys.Key(i)
 		at := t.Find(h, key, nil)
 		if a.touched.note(h, key) && at != 0 {
-			a.show(&a.touched.before, key, t.Value(at))
+			a.show(&a.touched.before, h, key, t.Value(at))
 		}
 		w := int64(b.Op(i).Weight())
 		if at != 0 {
-			a.apply(t.Update(at), b.Row(i), w)
+			a.apply(h, key, t.Update(at), b.Row(i), w)
 			continue
 		}
 		a.scratch = append(a.scratch[:0], a.fresh...)
-		a.apply(a.scratch, b.Row(i), w)
+		a.apply(h, key, a.scratch, b.Row(i), w)
 		t.Put(h, key, nil, a.scratch)
 	}
 	return a.failed
 }
 
-// apply applies a row w times to a group's words.
-func (a *Aggregate) apply(v []byte, r row.Row, w int64) {
+// load makes the groups of the keys resident.
+func (a *Aggregate) load(keys *state.KeyBatch) error {
+	if err := a.spec.Table.Load(keys); err != nil {
+		return err
+	}
+	if len(a.tails) > 0 {
+		if err := a.spec.Tails.Load(keys); err != nil {
+			return err
+		}
+	}
+	for i := range a.bags {
+		if err := a.bags[i].Table.Load(keys); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// apply applies a row w times to a group.
+func (a *Aggregate) apply(h uint64, key, v []byte, r row.Row, w int64) {
 	setWord(v, 0, word(v, 0)+w)
 	for i := range a.accs {
-		acc := &a.accs[i]
-		if acc.filter >= 0 && (r.IsNull(acc.filter) || r.Int64(acc.filter) == 0) {
+		if acc := &a.accs[i]; acc.bag < 0 && counts(acc.filter, r) {
+			acc.add(v[8*acc.at:], r, w)
+		}
+	}
+	for _, i := range a.tails {
+		if acc := &a.accs[i]; acc.bag < 0 && counts(acc.filter, r) {
+			a.addTail(i, h, key, r, w)
+		}
+	}
+	for i := range a.bags {
+		p := &a.bags[i]
+		n := p.add(h, key, r, int32(w))
+		if n == 0 {
 			continue
 		}
-		acc.add(v[8*acc.at:], r, w)
+		for _, k := range p.distinct {
+			acc := &a.accs[k]
+			acc.add(v[8*acc.at:], r, n)
+			if _, ok := acc.accumulator.(tailed); ok {
+				a.addTail(k, h, key, r, n)
+			}
+		}
+	}
+}
+
+// addTail applies a row to the bytes of accumulator i. They are an entry of their own, by the accumulator's number.
+func (a *Aggregate) addTail(i int, h uint64, key []byte, r row.Row, w int64) {
+	t := a.spec.Tails
+	sub := tailKey(i)
+	at := t.Find(h, key, sub[:])
+	var old []byte
+	if at != 0 {
+		old = t.Value(at)
+	}
+	a.tail = a.accs[i].accumulator.(tailed).addTail(a.tail[:0], old, r, w)
+	switch {
+	case len(a.tail) > 0:
+		t.Put(h, key, sub[:], a.tail)
+	case at != 0:
+		t.Delete(at)
 	}
 }
 
 // show appends the row of a group; nothing for a group without rows, unless it is the global one.
-func (a *Aggregate) show(out *changelog.Batch, key, v []byte) {
+func (a *Aggregate) show(out *changelog.Batch, h uint64, key, v []byte) {
 	if word(v, 0) <= 0 && !a.spec.Global {
 		return
 	}
 	a.rb.Begin(out.Buf(), len(a.phys))
+	rest := key
 	for i, k := range a.key {
-		d, rest, err := keyenc.Decode(key, k.Phys, nil)
+		d, more, err := keyenc.Decode(rest, k.Phys, nil)
 		if err != nil {
 			panic("op: a group's key does not decode: " + err.Error())
 		}
 		a.rb.Datum(i, k.Phys, d)
-		key = rest
+		rest = more
 	}
 	for i := range a.calls {
 		c := &a.calls[i]
-		words := v
+		g := group{h: h, key: key, v: v}
 		if c.acc >= 0 {
-			words = v[8*a.accs[c.acc].at:]
+			g.v = v[8*a.accs[c.acc].at:]
+			g.tail = a.tailOf(c.acc, h, key)
 		}
-		if err := c.result(words, &a.rb, len(a.key)+i); err != nil && a.failed == nil {
-			a.failed = fmt.Errorf("%s: %w", a.spec.Calls[i].Name, err)
-			if len(a.key) > 0 {
-				a.failed = fmt.Errorf("%w, in the group %s", a.failed, a.spec.Describe(a.rb.Row()))
-			}
+		if err := c.result(&g, &a.rb, len(a.key)+i); err != nil && a.failed == nil {
+			a.fail(i, err)
 		}
 	}
 	out.Commit(changelog.Insert, a.rb.Finish(a.phys))
+}
+
+// tailKey names an accumulator's bytes in the state.
+func tailKey(acc int) [2]byte { return [2]byte{byte(acc >> 8), byte(acc)} }
+
+func (a *Aggregate) tailOf(acc int, h uint64, key []byte) []byte {
+	if _, ok := a.accs[acc].accumulator.(tailed); !ok {
+		return nil
+	}
+	sub := tailKey(acc)
+	if at := a.spec.Tails.Find(h, key, sub[:]); at != 0 {
+		return a.spec.Tails.Value(at)
+	}
+	return nil
+}
+
+// fail notes that call i has no result in the group whose row is being made.
+func (a *Aggregate) fail(i int, err error) {
+	a.failed = fmt.Errorf("%s: %w", a.spec.Calls[i].Name, err)
+	if len(a.key) > 0 {
+		a.failed = fmt.Errorf("%w, in the group %s", a.failed, a.spec.Describe(a.rb.Row()))
+	}
 }
 
 // Barrier implements Operator.
@@ -214,26 +282,16 @@ func (a *Aggregate) Barrier() error {
 	if err := a.begin(); err != nil {
 		return err
 	}
-	t := a.spec.Table
-	if err := t.Load(&a.touched.keys); err != nil {
+	if a.touched.len() == 0 {
+		return nil
+	}
+	if err := a.load(&a.touched.keys); err != nil {
 		return err
 	}
 	for k := range a.touched.len() {
-		h, key := a.touched.keys.Hash(k), a.touched.keys.Key(k)
-		at := t.Find(h, key, nil)
-		a.now.Reset()
-		var after row.Row
-		if at != 0 {
-			v := t.Value(at)
-			if n := word(v, 0); n < 0 {
-				return fmt.Errorf("%s: a group lost %d more rows than it had: an input took away rows that it had not given", a.spec.Name, -n)
-			}
-			a.show(&a.now, key, v)
-			if a.now.Len() > 0 {
-				after = a.now.Row(0)
-			} else {
-				t.Delete(at)
-			}
+		after, err := a.after(a.touched.keys.Hash(k), a.touched.keys.Key(k))
+		if err != nil {
+			return err
 		}
 		replace(&a.out, a.touched.row(k), after)
 		if full(&a.out) {
@@ -246,7 +304,42 @@ func (a *Aggregate) Barrier() error {
 	if a.failed != nil {
 		return a.failed
 	}
+	for i := range a.bags {
+		if a.bags[i].Table.Negatives() > 0 {
+			return a.broken()
+		}
+	}
 	return flush(&a.out, a.next)
+}
+
+func (a *Aggregate) broken() error {
+	return fmt.Errorf("%s: an input took away rows that it had not given before; its events are not the complete changelog that "+
+		"'table.exec.source.cdc-events-duplicate' = 'false' or a table without PRIMARY KEY takes them for", a.spec.Name)
+}
+
+// after is the row that a group shows now; nil for none. A group without rows leaves the state.
+func (a *Aggregate) after(h uint64, key []byte) (row.Row, error) {
+	t := a.spec.Table
+	at := t.Find(h, key, nil)
+	if at == 0 {
+		return nil, nil
+	}
+	v := t.Value(at)
+	if word(v, 0) < 0 {
+		return nil, a.broken()
+	}
+	a.now.Reset()
+	if a.show(&a.now, h, key, v); a.now.Len() > 0 {
+		return a.now.Row(0), nil
+	}
+	t.Delete(at)
+	for _, i := range a.tails {
+		sub := tailKey(i)
+		if at := a.spec.Tails.Find(h, key, sub[:]); at != 0 {
+			a.spec.Tails.Delete(at)
+		}
+	}
+	return nil, nil
 }
 
 // begin makes the global group, once, where the state does not have it.

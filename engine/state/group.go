@@ -22,7 +22,8 @@ const (
 
 // big is the index of a big group, over entries including tombstones.
 type big struct {
-	ix index
+	ix    index
+	order *tree // of the live ones, see ordered.go; nil until it is asked for
 }
 
 // head is the head of key's group, 0 when there is none in memory.
@@ -149,6 +150,9 @@ func (t *Table) insert(h uint64, head, r Ref, n int, twin Ref) {
 		t.bigBytes -= b.ix.bytes
 		b.ix.insert(tagOf(keyenc.Hash(e.ident(t.bag))), r)
 		t.bigBytes += b.ix.bytes
+		if b.order != nil && e.weight != 0 {
+			b.order.Set(r)
+		}
 	} else if n >= bigGroup {
 		t.enlarge(h, head)
 	}
@@ -218,6 +222,9 @@ func (t *Table) unlink(r Ref, e *entry) {
 	g := a.at(head)
 	b := t.bigOf(g)
 	t.bigBytes -= b.ix.bytes
+	if b.order != nil {
+		b.order.Delete(r)
+	}
 	b.ix.remove(tagOf(keyenc.Hash(e.ident(t.bag))), r)
 	t.bigBytes += b.ix.bytes
 	e.next, e.prev = 0, 0

@@ -191,6 +191,28 @@ func (w *world) check(t *Table, no int, key []byte) {
 	if want := w.model[no].rows(string(key)); !slices.Equal(got, want) {
 		w.t.Fatalf("table %d key %x: %d rows %.400v\nwant %d rows %.400v", no, key, len(got), got, len(want), want)
 	}
+	if kinds[no] && w.rng.IntN(2) == 0 { // some big groups are asked for their order late
+		w.checkOrder(t, h, key, len(got))
+	}
+}
+
+// checkOrder holds the order of a bag's group: it is complete, and ascends from the least to the greatest.
+func (w *world) checkOrder(t *Table, h uint64, key []byte, n int) {
+	w.t.Helper()
+	var order []Ref
+	t.Ascend(h, key, func(r Ref) bool { order = append(order, r); return true })
+	if len(order) != n {
+		w.t.Fatalf("key %x: %d rows in order, %d in all", key, len(order), n)
+	}
+	for i := 1; i < n; i++ {
+		if bytes.Compare(t.Value(order[i-1]), t.Value(order[i])) >= 0 {
+			w.t.Fatalf("key %x: %x before %x", key, t.Value(order[i-1]), t.Value(order[i]))
+		}
+	}
+	least, greatest := t.Least(h, key), t.Greatest(h, key)
+	if n == 0 && (least != 0 || greatest != 0) || n > 0 && (least != order[0] || greatest != order[n-1]) {
+		w.t.Fatalf("key %x: %d and %d are not the ends of %v", key, least, greatest, order)
+	}
 }
 
 // batch applies random operations to random keys.

@@ -176,6 +176,9 @@ func (t *Table) Add(h uint64, key, sub, value []byte, delta int32) int32 {
 			t.remove(r)
 			return 0
 		}
+		if e.weight == 0 {
+			t.reorder(r, e, true)
+		}
 		t.setWeight(e, w)
 		t.touch(r, e)
 		return w
@@ -228,6 +231,7 @@ func (t *Table) remove(r Ref) {
 	t.setWeight(e, 0)
 	if e.flags&flagDurable != 0 {
 		if twin == 0 {
+			t.reorder(r, e, false)
 			t.touch(r, e)
 			return
 		}

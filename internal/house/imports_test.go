@@ -40,7 +40,7 @@ var rooms = slices.Concat(
 		{folder: "connectors/spi", may: dataPlane},
 		{folder: "engine", may: []string{"engine"}},
 		{folder: "engine/expr", may: []string{"engine", "internal/near"}},
-		{folder: "engine/state", may: []string{"engine"}, others: []string{"github.com/cockroachdb", "golang.org/x/sys"}},
+		{folder: "engine/state", may: []string{"engine"}, others: []string{"github.com/cockroachdb", "github.com/tidwall/btree", "golang.org/x/sys"}},
 		{folder: "sql", may: []string{"sql", "internal/near"}},
 		{folder: "sql/parser", may: []string{"sql", "internal/near"}, others: []string{"github.com/xwb1989/sqlparser"}},
 		// What tests and benchmarks need, which no room above imports but in its
