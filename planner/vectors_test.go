@@ -14,12 +14,18 @@ import (
 )
 
 // TestVectors evaluates the expressions of the scripts in vectors, one a line, and shows their values and types, or
-// their errors. "eval zone=…" sets the session's time zone. An expression is evaluated as it is, and again after
-// folding; both must agree.
+// their errors. "eval zone=…" sets the session's time zone, "let" the text that :text stands for. An expression is
+// evaluated as it is, and again after folding; both must agree.
 func TestVectors(t *testing.T) {
 	datadriven.Walk(t, "vectors", func(t *testing.T, path string) {
+		text := ""
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			if d.Cmd != "eval" {
+			switch d.Cmd {
+			case "let":
+				text = "'" + strings.ReplaceAll(d.Input, "'", "''") + "'"
+				return "ok\n"
+			case "eval":
+			default:
 				d.Fatalf(t, "unknown command %q", d.Cmd)
 			}
 			s := NewSession(fakeRegistry())
@@ -32,7 +38,7 @@ func TestVectors(t *testing.T) {
 			}
 			var b strings.Builder
 			for line := range strings.Lines(d.Input) {
-				b.WriteString(evalSQL(t, s, strings.TrimSpace(line)) + "\n")
+				b.WriteString(evalSQL(t, s, strings.ReplaceAll(strings.TrimSpace(line), ":text", text)) + "\n")
 			}
 			return b.String()
 		})

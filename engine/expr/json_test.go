@@ -3,6 +3,8 @@ package expr
 import (
 	"encoding/json"
 	"math"
+	"math/big"
+	"strings"
 	"testing"
 
 	"github.com/sluicesql/sluice/engine/row"
@@ -78,7 +80,8 @@ func TestJSONQueryAndExists(t *testing.T) {
 }
 
 func TestJSONPathErrors(t *testing.T) {
-	for _, p := range []string{"", "a", "lax", "$.", "$a", "$[", "$[a]", "$['a", "$['a'", "$.a()", "$..a", "$[-1]", "$.a b", "$[1:2]", "$[?(@.a)]"} {
+	for _, p := range []string{"", "a", "lax", "$.", "$a", "$[", "$[a]", "$['a", "$['a'", "$.a()", "$..", "$..[", "$.a b", "$[1:a]", "$[1,]", "$[1:2:3]", "$[?(@.a]", "$[?(@.a ==)]", "$[?(@.a == x)]",
+		"$[?(1)]", "$[?(@..a)]", "$[?(@.a =~ /(/)]", "$[?(@.a =~ /a)]", "$[?(@.a in 1)]", "$[?(@.a && )]", "$ ? (@.a", "$[?(@.length() > 1)]", "$['a','b']", "$[last + 1]"} {
 		if _, err := compileJSONPath(p); err == nil {
 			t.Errorf("%q is a path", p)
 		}
@@ -86,12 +89,16 @@ func TestJSONPathErrors(t *testing.T) {
 }
 
 func FuzzJSON(f *testing.F) {
-	for _, s := range []string{jsonDoc, "[]", "1.5e3", `"\u12"`, "[1,2", `{"a":[{}]}`, "nul", "-", "01", "\"\x01\""} {
+	for _, s := range []string{jsonDoc, "[]", "[", "1.5e3", `"\u12"`, "[1,2", `{"a":[{}]}`, "nul", "-", "01", "\"\x01\""} {
 		f.Add([]byte(s))
 	}
-	path, err := compileJSONPath("lax $.a[0].b")
-	if err != nil {
-		f.Fatal(err)
+	var paths []*jsonPath
+	for _, source := range []string{"lax $.a[0].b", "$..a", "strict $..*", "$[-1]..[1:].b", "$[?(@.a >= 1 || @ == $.b)]", "lax $.a ? (@ < 'x' && !(@ == 0))[0, 1]", "lax $[*] ? (@.x =~ /a/)"} {
+		path, err := compileJSONPath(source)
+		if err != nil {
+			f.Fatal(err)
+		}
+		paths = append(paths, path)
 	}
 	var w jsonWalk
 	f.Fuzz(func(t *testing.T, s []byte) {
@@ -99,8 +106,15 @@ func FuzzJSON(f *testing.F) {
 		if got := jsonText(s).valid(); got != want {
 			t.Fatalf("%q: valid is %v, encoding/json says %v", s, got, want)
 		}
-		if got := w.find(s, path) != errJSONSyntax; got != want {
-			t.Fatalf("%q: the walk says %v, encoding/json %v", s, got, want)
+		for _, path := range paths {
+			if got := w.find(s, path) != errJSONSyntax; got != want {
+				t.Fatalf("%q: the walk says %v, encoding/json %v", s, got, want)
+			}
+			for _, v := range w.found {
+				if want && !json.Valid(v) {
+					t.Fatalf("%q: found %q", s, v)
+				}
+			}
 		}
 		if !want {
 			return
@@ -137,4 +151,29 @@ func TestJSONBuild(t *testing.T) {
 	// Texts that are built within one another, beside results in the scratch memory.
 	outer := resolved(t, "||", object("NULL", resolved(t, "UPPER", "a"), resolved(t, "||", resolved(t, "LOWER", "B"), resolved(t, "JSON_STRING", "c"))), resolved(t, "REVERSE", "xy"))
 	checkExpr(t, `{"A":"b\"c\""}yx`, "nested", outer, nil)
+}
+
+// Numbers compared as text against exact fractions.
+func FuzzJSONNumbers(f *testing.F) {
+	for _, s := range []string{"0", "-0.0", "1e2", "100", "0.001", "1E-3", "-5", "123.4560", "9007199254740993"} {
+		f.Add(s, "1")
+	}
+	f.Fuzz(func(t *testing.T, a, b string) {
+		for _, s := range []string{a, b} {
+			if i := jsonText(s).value(0, 0); len(s) == 0 || len(s) > 40 || !strings.ContainsAny(s[:1], "-0123456789") || i != len(s) {
+				return
+			}
+			if i := strings.IndexAny(s, "eE"); i >= 0 && len(s)-i > 5 {
+				return
+			}
+		}
+		x, ok1 := new(big.Rat).SetString(a)
+		y, ok2 := new(big.Rat).SetString(b)
+		if !ok1 || !ok2 {
+			t.Fatalf("%s %s", a, b)
+		}
+		if got := compareJSONNumbers([]byte(a), []byte(b)); got != x.Cmp(y) {
+			t.Fatalf("%s and %s compare as %d, not %d", a, b, got, x.Cmp(y))
+		}
+	})
 }
