@@ -45,7 +45,12 @@ func (b *binder) expr(e ast.Expr, sc *scope) (expr.Expr, error) {
 		return b.negated(e.Pos, e.Not, x, err)
 	case *ast.In:
 		if e.Query != nil {
-			return nil, notAvailable(e.Query.Pos, "a subquery in IN", "write a join")
+			m, err := b.in(e.Pos, e.Expr, e.Query, sc, false)
+			if err != nil {
+				return nil, err
+			}
+			x, err := m.value(b, e.Pos)
+			return b.negated(e.Pos, e.Not, x, err)
 		}
 		x, err := b.operator(e.Pos, "IN", sc, append([]ast.Expr{e.Expr}, e.List...)...)
 		return b.negated(e.Pos, e.Not, x, err)
@@ -61,6 +66,12 @@ func (b *binder) expr(e ast.Expr, sc *scope) (expr.Expr, error) {
 		return b.negated(e.Pos, e.Not, x, err)
 	case *ast.Case:
 		return b.caseExpr(e, sc)
+	case *ast.Exists:
+		return b.exists(e, sc)
+	case *ast.Subquery:
+		return b.scalar(e, sc)
+	case *ast.Quantified:
+		return b.quantified(e, sc)
 	case *ast.Cast:
 		return b.cast(e, sc)
 	case *ast.Call:
@@ -86,12 +97,6 @@ func (b *binder) expr(e ast.Expr, sc *scope) (expr.Expr, error) {
 // refuseExpr refuses what the parser reads and nothing executes yet, and what stands at a wrong place.
 func refuseExpr(e ast.Expr) error {
 	switch e := e.(type) {
-	case *ast.Exists:
-		return notAvailable(e.Pos, "EXISTS", "write a join")
-	case *ast.Subquery:
-		return notAvailable(e.Pos, "a subquery in an expression", "write a join")
-	case *ast.Quantified:
-		return notAvailable(e.Pos, "a comparison with ANY or ALL", "")
 	case *ast.NamedArg:
 		return notAvailable(e.Pos, "an argument by name", "give the arguments in order")
 	case *ast.Star:
@@ -104,11 +109,24 @@ func refuseExpr(e ast.Expr) error {
 
 // columnRef binds a path of names: a column, and fields of rows below it.
 func (b *binder) columnRef(e *ast.ColumnRef, sc *scope) (expr.Expr, error) {
-	c, n, err := sc.resolve(e.Parts)
+	in := sc
+	for in.parent != nil && !in.knows(e.Parts) {
+		in = in.parent
+	}
+	if !in.knows(e.Parts) {
+		in = sc // whose error it is
+	}
+	c, n, err := in.resolve(e.Parts)
 	if err != nil {
 		return nil, err
 	}
 	x := b.column(c)
+	if in != sc && in.group != nil {
+		if x = b.overKeys(x, in.group); x == nil {
+			return nil, hint(errAt(e.Pos, "the column %s of the query around this one is neither in its GROUP BY nor within an aggregate function", ast.String(e)),
+				"add it to GROUP BY")
+		}
+	}
 	for _, f := range e.Parts[n:] {
 		if x, err = b.fieldOf(x, f); err != nil {
 			return nil, err

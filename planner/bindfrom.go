@@ -146,12 +146,12 @@ func (b *binder) view(v *View, ref *ast.NamedTable) (rel, []field, error) {
 
 // viewBody binds a view's query and names its columns.
 func (b *binder) viewBody(v *View) (*boundQuery, error) {
-	ctes := b.ctes
-	b.ctes = v.scope
+	ctes, outer := b.ctes, b.outer
+	b.ctes, b.outer = v.scope, nil
 	b.expanding = append(b.expanding, v)
 	res, err := b.query(v.Query)
 	b.expanding = b.expanding[:len(b.expanding)-1]
-	b.ctes = ctes
+	b.ctes, b.outer = ctes, outer
 	if err != nil {
 		return nil, err
 	}

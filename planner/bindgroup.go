@@ -61,7 +61,7 @@ func groups(q *ast.Select, order []ast.OrderItem) bool {
 // groupBy makes the scope above the grouping of a SELECT whose rows have the scope sc.
 func (b *binder) groupBy(q *ast.Select, sc *scope) (*scope, error) {
 	g := &groupScope{input: sc, global: len(q.GroupBy) == 0}
-	out := &scope{cols: sc.cols, changing: true, group: g}
+	out := &scope{parent: sc.parent, subs: &subqueries{}, cols: sc.cols, changing: true, group: g}
 	for i := range q.GroupBy {
 		it := &q.GroupBy[i]
 		if it.Kind != ast.GroupExpr && it.Kind != ast.GroupList || it.Kind == ast.GroupList && len(it.Exprs) == 0 {
@@ -294,6 +294,9 @@ func (b *binder) overKeys(x expr.Expr, g *groupScope) expr.Expr {
 	}
 	switch x := x.(type) {
 	case *expr.Column:
+		if !g.input.owns(x.Index) {
+			return x // of the query around this one
+		}
 		return nil
 	case *expr.Call:
 		if x.Fn.Volatile {

@@ -33,7 +33,7 @@ func (b *binder) join(t *ast.Join) (rel, *scope, error) {
 		return nil, nil, err
 	}
 	if t.On != nil {
-		both := &scope{cols: slices.Concat(ls.cols, rs.cols), changing: ls.changing || rs.changing}
+		both := &scope{parent: b.outer, cols: slices.Concat(ls.cols, rs.cols), changing: ls.changing || rs.changing}
 		if conds, err = b.condition(t.On, both, "ON"); err != nil {
 			return nil, nil, err
 		}

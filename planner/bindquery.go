@@ -18,6 +18,8 @@ type binder struct {
 	expanding []*View
 	// expansions counts the references to views that were expanded.
 	expansions int
+	// outer is the scope of the query around the one that is being bound; nil without one.
+	outer *scope
 }
 
 // field is a column of a query's result.
@@ -125,12 +127,14 @@ func (b *binder) selectBody(q *ast.Select) (*boundQuery, error) {
 			return nil, err
 		}
 	}
+	sc.parent, sc.subs = b.outer, &subqueries{}
+	sc.changing = sc.changing || hasSubquery(q)
 	if q.Where != nil {
 		conds, err := b.condition(q.Where, sc, "WHERE")
 		if err != nil {
 			return nil, err
 		}
-		r = &relFilter{in: r, conds: conds}
+		r = &relFilter{in: sc.subs.attach(r), conds: conds}
 	}
 	var having []expr.Expr
 	if groups(q, nil) {
@@ -170,9 +174,9 @@ func (b *binder) selectBody(q *ast.Select) (*boundQuery, error) {
 		}
 	}
 	if sc.group != nil {
-		r = sc.group.rel(b, r)
+		r = sc.group.rel(b, sc.group.input.subs.attach(r))
 	}
-	r = filtered(r, having)
+	r = filtered(sc.subs.attach(r), having)
 	if len(items) > 0 {
 		r = &relExtend{in: r, items: items}
 	}
@@ -260,6 +264,9 @@ func (b *binder) star(it *ast.SelectItem, sc *scope) ([]field, []extendItem, err
 
 // condition binds a condition and splits it at its ANDs.
 func (b *binder) condition(e ast.Expr, sc *scope, clause string) ([]expr.Expr, error) {
+	if sc.subs != nil && holdsQuery(e) {
+		return b.conjuncts(e, sc, clause)
+	}
 	x, err := b.expr(e, sc)
 	if err != nil {
 		return nil, err

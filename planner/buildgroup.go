@@ -50,7 +50,7 @@ func (s *stream) orderKeys(order []orderKey) []OrderKey {
 	return out
 }
 
-// narrow drops the columns that are not needed; one is left in any case.
+// narrow drops the columns that are not needed; one is left, if there are any.
 func (b *builder) narrow(s *stream, need colSet) *stream {
 	keep := need.of(s.ids)
 	for _, id := range sortedInts(need) {
@@ -58,7 +58,7 @@ func (b *builder) narrow(s *stream, need colSet) *stream {
 			keep = append(keep, id) // it equals one of the stream's
 		}
 	}
-	if len(keep) == 0 {
+	if len(keep) == 0 && len(s.ids) > 0 {
 		keep = s.ids[:1]
 	}
 	return b.project(s, passed(keep), nil)

@@ -25,7 +25,7 @@ func (b *builder) join(o *relOuter, need colSet) *stream {
 	kind, conds := o.kind, o.conds
 	all := need.clone().addExprs(conds)
 	l, r := b.joinSide(o.left.rel, all, o.keyL), b.joinSide(o.right.rel, all, o.keyR)
-	l.kept, r.kept = kind.Alone(0) == AloneUnmatched, kind.Alone(1) == AloneUnmatched
+	l.kept, r.kept = kind.Alone(0) == AloneUnmatched || kind.Alone(0) == AloneMarked, kind.Alone(1) == AloneUnmatched
 	// The order of the key's columns is free: one that a side is divided by already saves its exchange.
 	if p := permutation(l.stream, l.key); p != nil {
 		l.key, r.key = pick(l.key, p), pick(r.key, p)
@@ -50,6 +50,12 @@ func (b *builder) join(o *relOuter, need colSet) *stream {
 	out := &stream{node: n, ids: both.ids, facts: f}
 	if kind.Semi() {
 		out.ids = l.ids
+	}
+	if kind == MarkJoin {
+		out.ids = append(slices.Clone(l.ids), o.mark)
+	}
+	if len(conds) > 0 || !r.facts.isKey(r.key) {
+		n.Single = o.single
 	}
 	if kind != FullJoin && n.L.Nulls != NullsKept { // else rows without a match, or with a NULL in the key, are elsewhere
 		out.dist = append([]int{}, l.key...)

@@ -232,6 +232,9 @@ func describeJoin(n *Join) (string, []string) {
 	if n.Residual != nil {
 		d = append(d, "and: "+n.Residual.String())
 	}
+	if n.Single != "" {
+		d = append(d, n.Single+" may give one row at most for each")
+	}
 	for port, side := range [...]string{"left", "right"} {
 		if n.Counts(port) {
 			d = append(d, "the matches of each "+side+" row are counted")

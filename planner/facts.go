@@ -315,7 +315,7 @@ func (o *relOuter) facts(l, r *facts, left, right []int) *facts {
 	for _, id := range right {
 		f.filled[id] = true
 	}
-	if o.kind == LeftJoin && r.isKey(o.keyR) {
+	if o.kind == LeftJoin && (o.single != "" || r.isKey(o.keyR)) {
 		return f // a left row has one row
 	}
 	if o.kind == FullJoin {

@@ -183,32 +183,35 @@ func (e *Exchange) Inputs() []Node { return []Node{e.Input} }
 // JoinKind is the kind of a join. A right join is a left join of its inputs the other way round.
 type JoinKind uint8
 
-// The kinds of joins. Semi and anti joins have the left columns alone: of the rows with and without a match.
+// The kinds of joins. Semi and anti joins have the left columns alone: of the rows with and without a match. A mark
+// join has all left rows, each with a further column that says whether there is a match.
 const (
 	InnerJoin JoinKind = iota
 	LeftJoin
 	FullJoin
 	SemiJoin
 	AntiJoin
+	MarkJoin
 )
 
 // String is the kind in EXPLAIN.
 func (k JoinKind) String() string {
-	return [...]string{"Join", "Left join", "Full join", "Semi join", "Anti join"}[k]
+	return [...]string{"Join", "Left join", "Full join", "Semi join", "Anti join", "Mark join"}[k]
 }
 
-// Semi reports whether the kind has the left columns alone.
-func (k JoinKind) Semi() bool { return k == SemiJoin || k == AntiJoin }
+// Semi reports whether the kind has no right columns.
+func (k JoinKind) Semi() bool { return k == SemiJoin || k == AntiJoin || k == MarkJoin }
 
 // Alone says which rows of a join's side come out by themselves, with NULLs for the other side's columns where
 // the join has those.
 type Alone uint8
 
-// The rows that come out alone: none, those without a match, those with one.
+// The rows that come out alone: none, those without a match, those with one, all of them with a mark.
 const (
 	AloneNever Alone = iota
 	AloneUnmatched
 	AloneMatched
+	AloneMarked
 )
 
 // Alone says which rows of the left (0) or right (1) side come out alone.
@@ -218,6 +221,8 @@ func (k JoinKind) Alone(port int) Alone {
 		return AloneUnmatched
 	case k == SemiJoin && port == 0:
 		return AloneMatched
+	case k == MarkJoin && port == 0:
+		return AloneMarked
 	}
 	return AloneNever
 }
@@ -276,6 +281,9 @@ type Join struct {
 	L, R        JoinSide
 	// Residual is a further condition over the columns of both sides; nil for none.
 	Residual expr.Expr
+	// Single is, of a left join of which a left row may have one match at most, what an error calls the right
+	// input; empty otherwise.
+	Single string
 }
 
 // Alone says which rows of the left (0) or right (1) side come out alone.

@@ -102,6 +102,25 @@ func randomQuery(r *rand.Rand) string {
 			from.WriteString(kind + t + " ON " + strings.Join(on, " AND "))
 		}
 	}
+	// Subqueries, in WHERE and as values.
+	inner := func(pattern string) string {
+		t := fmt.Sprintf("%s AS s (id, x, y)", tables[r.IntN(len(tables))])
+		on := fmt.Sprintf("s.%s = %s", cols[r.IntN(3)], col(r.IntN(n)))
+		switch r.IntN(4) {
+		case 0:
+			on += fmt.Sprintf(" AND s.%s < %s", cols[r.IntN(3)], col(r.IntN(n)))
+		case 1:
+			on += fmt.Sprintf(" AND s.%s = 1", cols[r.IntN(3)])
+		}
+		return strings.NewReplacer("$in", cols[r.IntN(3)], "$out", col(r.IntN(n)), "$t", t, "$on", on).Replace(pattern)
+	}
+	for range max(0, r.IntN(4)-1) {
+		where.WriteString([]string{" AND ", " OR "}[r.IntN(2)] + inner([]string{
+			"EXISTS (SELECT 1 FROM $t WHERE $on)", "NOT EXISTS (SELECT s.$in FROM $t WHERE $on)", "$out IN (SELECT s.$in FROM $t)", "$out NOT IN (SELECT s.$in FROM $t)",
+			"$out NOT IN (SELECT s.$in FROM $t WHERE $on)", "$out IN (SELECT s.$in + 1 FROM $t WHERE $on)", "NOT ($out IN (SELECT s.$in FROM $t)) IS NULL",
+			"EXISTS (SELECT 1 FROM $t WHERE s.id = 1)",
+		}[r.IntN(8)]))
+	}
 	last := n - 1
 	return fmt.Sprintf("SELECT %s, %s, %s FROM %s WHERE %s", col(0), col(last), col(r.IntN(n)), from.String(), where.String())
 }

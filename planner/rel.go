@@ -144,6 +144,13 @@ type relOuter struct {
 	conds       []expr.Expr
 	// solid are columns of the inputs that are never NULL there.
 	solid colSet
+	// mark is the column that a mark join adds.
+	mark int
+	// asked says that every row may meet every other: nothing in the text relates the two inputs.
+	asked bool
+	// single is, of a left join that stands for a scalar subquery, what an error calls that: a left row may
+	// have one match at most.
+	single string
 
 	ordered    bool
 	keyL, keyR []int
@@ -151,6 +158,9 @@ type relOuter struct {
 
 func (o *relOuter) out() []int {
 	l := o.left.rel.out()
+	if o.kind == MarkJoin {
+		return append(append([]int(nil), l...), o.mark)
+	}
 	if o.kind.Semi() {
 		return l
 	}

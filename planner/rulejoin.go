@@ -169,7 +169,7 @@ func (j *logicalJob) joinTwo(cur rel, in joinInput, conds []expr.Expr) (rel, []e
 func (j *logicalJob) orderOuter(o *relOuter) error {
 	l, r := &relExtend{in: o.left.rel}, &relExtend{in: o.right.rel}
 	keyL, keyR, rest := j.joinKeys(l, r, o.conds)
-	if len(keyL) == 0 && !singleRow(l.in) && !singleRow(r.in) {
+	if len(keyL) == 0 && !o.asked && !singleRow(l.in) && !singleRow(r.in) {
 		return noEquality(l.in, joinInput{rel: r.in, pos: o.place().pos, kind: o.place().kind}, o.conds)
 	}
 	o.ordered, o.keyL, o.keyR, o.conds = true, keyL, keyR, rest

@@ -9,13 +9,18 @@ import (
 // pushOuter applies conds to an outer, semi or anti join. Where they fail for the rows that the join fills up with
 // NULLs, it need not make those: a full join becomes a left join, a left join an inner one.
 func pushOuter(o *relOuter, conds []expr.Expr) rel {
+	if o.kind == MarkJoin {
+		if r, rest := unmarked(o, conds); r != nil {
+			return push(r, rest)
+		}
+	}
 	if r := simplified(o, conds); r != nil {
 		return push(r, conds)
 	}
 	l, r := o.left.rel.out(), o.right.rel.out()
 	var left, right, on, above []expr.Expr
 	for _, c := range conds {
-		if o.kind != FullJoin && expr.Deterministic(c) && !meets(c, r) {
+		if o.kind != FullJoin && expr.Deterministic(c) && !meets(c, r) && !(o.kind == MarkJoin && meets(c, []int{o.mark})) {
 			left = append(left, c)
 		} else {
 			above = append(above, c)
@@ -52,8 +57,29 @@ func derivedOuter(o *relOuter, known []expr.Expr) []expr.Expr {
 	})
 }
 
+// surelySingle reports whether the right rows that a left row meets are one at most, so that nothing has to be checked.
+func (o *relOuter) surelySingle() bool {
+	var key []int
+	l, r := o.left.rel.out(), o.right.rel.out()
+	for _, c := range o.conds {
+		a, b, ok := equality(c)
+		if !ok {
+			continue
+		}
+		for _, p := range [2][2]expr.Expr{{a, b}, {b, a}} {
+			if col, ok := stripCast(p[0]).(*expr.Column); ok && slices.Contains(r, col.Index) && within(p[1], l) {
+				key = append(key, col.Index)
+			}
+		}
+	}
+	return factsOf(o.right.rel).isKey(key)
+}
+
 // simplified is the simpler join that gives the same rows under conds; nil when there is none.
 func simplified(o *relOuter, conds []expr.Expr) rel {
+	if o.single != "" && !o.surelySingle() {
+		return nil
+	}
 	noLeft := slices.ContainsFunc(conds, func(c expr.Expr) bool { return rejects(c, o.left.rel.out()) })
 	noRight := slices.ContainsFunc(conds, func(c expr.Expr) bool { return rejects(c, o.right.rel.out()) })
 	n := *o
@@ -68,6 +94,28 @@ func simplified(o *relOuter, conds []expr.Expr) rel {
 		return &n
 	}
 	return nil
+}
+
+// unmarked is the semi or anti join that gives the same rows as a mark join under conds, and the conditions that are
+// left; the mark is a constant then. It returns nil where rows with either mark are kept.
+func unmarked(o *relOuter, conds []expr.Expr) (rel, []expr.Expr) {
+	n := *o
+	for i, c := range conds {
+		marked := true
+		if call, ok := c.(*expr.Call); ok && call.Fn.Name == "NOT" {
+			c, marked = call.Args[0], false
+		}
+		if col, ok := c.(*expr.Column); !ok || col.Index != o.mark {
+			continue
+		}
+		n.kind = AntiJoin
+		if marked {
+			n.kind = SemiJoin
+		}
+		x := &relExtend{in: &n, items: []extendItem{{o.mark, expr.BoolConst(marked)}}}
+		return x, slices.Delete(slices.Clone(conds), i, i+1)
+	}
+	return nil, conds
 }
 
 // meets reports whether e reads any of cols.

@@ -116,6 +116,10 @@ func (p *pruner) mark(r rel, need colSet) {
 			p.mark(in, below)
 		}
 	case *relOuter:
+		if r.kind == MarkJoin && !p.used[r.mark] {
+			p.mark(r.left.rel, setOf(need.of(r.left.rel.out())))
+			return
+		}
 		all := need.clone().addExprs(r.conds)
 		for id := range setOf(r.keyL, r.keyR) {
 			all[id] = true
@@ -141,6 +145,10 @@ func (p *pruner) sweep(r rel) (rel, error) {
 		return nil, err
 	}
 	switch r := r.(type) {
+	case *relOuter:
+		if r.kind == MarkJoin && !p.used[r.mark] {
+			return r.left.rel, nil
+		}
 	case *relScan:
 		r.need = p.used.of(r.ids)
 	case *relShared:

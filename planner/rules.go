@@ -266,6 +266,9 @@ func renumbered(r rel, f func(int) int) rel {
 		for id := range r.solid {
 			n.solid[f(id)] = true
 		}
+		if r.kind == MarkJoin {
+			n.mark = f(r.mark)
+		}
 		return &n
 	}
 	panic("planner: a view is renumbered before it is resolved")

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sluicesql/sluice/sql/ast"
@@ -9,6 +10,11 @@ import (
 
 // scope is what names mean at some place of a query.
 type scope struct {
+	// parent is the scope of the query around a subquery, whose columns the subquery sees where it has none of
+	// that name; nil at the top.
+	parent *scope
+	// subs are the subqueries met in the expressions of the present clause; nil where none may stand.
+	subs *subqueries
 	cols []scopeColumn
 	// changing says that the rows in scope can be taken back, so that a non-deterministic expression over
 	// them would take back something else than it gave.
@@ -103,6 +109,21 @@ func (s *scope) resolve(parts []ast.Ident) (scopeColumn, int, error) {
 		return scopeColumn{}, 0, hint(errAt(first.Pos, "unknown column %q", first.Name), "there is no FROM clause; a string is written in single quotes")
 	}
 	return scopeColumn{}, 0, suggest(errAt(first.Pos, "unknown column %q", first.Name), first.Name, s.names(""), "columns")
+}
+
+// owns reports whether a column is one of the scope's, and not of the query around.
+func (s *scope) owns(id int) bool {
+	for p := s.parent; p != nil; p = p.parent {
+		if slices.ContainsFunc(p.cols, func(c scopeColumn) bool { return c.id == id }) {
+			return false
+		}
+	}
+	return true
+}
+
+// knows reports whether the scope itself can say what a path of names means, or what is wrong with it.
+func (s *scope) knows(parts []ast.Ident) bool {
+	return len(s.find("", parts[0].Name)) > 0 || len(parts) > 1 && s.hasTable(parts[0].Name)
 }
 
 // single refuses an ambiguous name and a column that cannot be used.

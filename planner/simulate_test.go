@@ -201,7 +201,12 @@ func (s *simulator) join(n *Join) []simRow {
 	var out []simRow
 	give := func(a, b *row.Row, shard int) {
 		d := side(l, a)
-		if !n.Kind.Semi() {
+		if n.Kind == MarkJoin {
+			d = append(d, row.Int(0))
+			if b != nil {
+				d[len(d)-1] = row.Int(1)
+			}
+		} else if !n.Kind.Semi() {
 			d = append(d, side(r, b)...)
 		}
 		out = append(out, simRow{pack(n.Types(), d), shard})
@@ -212,7 +217,7 @@ func (s *simulator) join(n *Join) []simRow {
 		a := &lefts[i]
 		ka, null := key(a.r, l, n.L.Key)
 		if null && n.L.Nulls == NullsNone {
-			if n.Alone(0) == AloneUnmatched {
+			if a := n.Alone(0); a == AloneUnmatched || a == AloneMarked {
 				s.faults = append(s.faults, fmt.Sprintf("join %d: a NULL key on the left", n.ID))
 			}
 			continue
@@ -230,8 +235,14 @@ func (s *simulator) join(n *Join) []simRow {
 				give(&a.r, &b.r, a.shard)
 			}
 		}
-		if w := n.Alone(0); w == AloneMatched && matches > 0 || w == AloneUnmatched && matches == 0 {
+		switch w := n.Alone(0); {
+		case w == AloneMatched && matches > 0, w == AloneUnmatched && matches == 0, w == AloneMarked && matches == 0:
 			give(&a.r, nil, a.shard)
+		case w == AloneMarked:
+			give(&a.r, &a.r, a.shard)
+		}
+		if n.Single != "" && matches > 1 {
+			s.faults = append(s.faults, fmt.Sprintf("join %d: several matches", n.ID))
 		}
 	}
 	for k := range rights {
@@ -347,6 +358,13 @@ func (t simTables) reference(c *columnTable, r rel) [][]row.Datum {
 		return out
 	case *relOuter:
 		return t.outer(c, r)
+	case *relShared:
+		var out [][]row.Datum
+		at := positions(r.def.body.out(), r.def.ids)
+		for _, d := range t.reference(c, r.def.body) {
+			out = append(out, pickDatums(d, at))
+		}
+		return out
 	case *relJoin:
 		out := [][]row.Datum{{}}
 		for _, in := range r.inputs {
@@ -388,9 +406,11 @@ func (t simTables) outer(c *columnTable, o *relOuter) [][]row.Datum {
 			}
 		}
 		w := o.kind.Alone(0)
-		if w == AloneMatched && matches > 0 || w == AloneUnmatched && matches == 0 {
+		if w == AloneMatched && matches > 0 || w == AloneUnmatched && matches == 0 || w == AloneMarked {
 			d := slices.Clone(a)
-			if !o.kind.Semi() {
+			if o.kind == MarkJoin {
+				d = append(d, row.Int(int64(min(matches, 1))))
+			} else if !o.kind.Semi() {
 				d = append(d, nulls(len(rc))...)
 			}
 			out = append(out, d)

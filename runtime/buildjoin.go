@@ -17,33 +17,48 @@ var (
 	}
 	aloneOf = map[planner.Alone]op.Alone{
 		planner.AloneNever: op.AloneNever, planner.AloneUnmatched: op.AloneUnmatched, planner.AloneMatched: op.AloneMatched,
+		planner.AloneMarked: op.AloneMarked,
 	}
 )
 
 func (b *builder) join(in *instance, n *planner.Join, out op.Output) error {
-	lt, rt := n.Left.Out().Types(), n.Right.Out().Types()
 	var exprs []expr.Expr
 	if p := b.fusable(n); p != nil {
 		exprs = p.Exprs
-	} else if n.Kind.Semi() {
-		for i, c := range n.Columns {
-			exprs = append(exprs, &expr.Column{Index: i, Name: c.Name, T: c.Type})
-		}
 	}
-	c, err := op.NewCombine(in.ctx, lt, rt, n.Residual, exprs)
+	l, r := b.joinSide(in, n, 0), b.joinSide(in, n, 1)
+	o, err := newJoin(in.ctx, n, l, r, exprs, out)
 	if err != nil {
 		return err
 	}
-	l, r := b.joinSide(in, n, 0), b.joinSide(in, n, 1)
-	made := op.NewJoin
-	if n.Kind.Semi() {
-		made = op.NewSemiJoin
-	}
-	o := made(l, r, c, out)
 	in.unknown = append(in.unknown, &o.UnknownDeletes)
 	in.barrier = append(in.barrier, o)
 	in.inputs[n] = []op.Output{o.Port(0), o.Port(1)}
 	return nil
+}
+
+// newJoin makes a join with its output projected by exprs, nil for all columns.
+func newJoin(ctx *expr.Ctx, n *planner.Join, l, r op.JoinSide, exprs []expr.Expr, out op.Output) (*op.Join, error) {
+	lt, rt := n.Left.Out().Types(), n.Right.Out().Types()
+	if !n.Kind.Semi() {
+		c, err := op.NewCombine(ctx, lt, rt, n.Residual, exprs)
+		if err != nil {
+			return nil, err
+		}
+		return op.NewJoin(l, r, c, out), nil
+	}
+	var on *op.Combine
+	if n.Residual != nil {
+		var err error
+		if on, err = op.NewCombine(ctx, lt, rt, n.Residual, nil); err != nil {
+			return nil, err
+		}
+	}
+	show, err := op.NewCombine(ctx, lt, n.Types()[len(lt):], nil, exprs) // the mark is like a right row
+	if err != nil {
+		return nil, err
+	}
+	return op.NewSemiJoin(l, r, on, show, out), nil
 }
 
 func (b *builder) joinSide(in *instance, n *planner.Join, port int) op.JoinSide {
@@ -58,6 +73,9 @@ func (b *builder) joinSide(in *instance, n *planner.Join, port int) op.JoinSide 
 		Alone: aloneOf[n.Alone(port)], Nulls: nullsOf[s.Nulls], Scatter: keyenc.Columns(ts, s.Scatter),
 		Name:     fmt.Sprintf("the %s input of join #%d, %s,", [...]string{"left", "right"}[port], n.ID, tablesOf(input)),
 		Describe: func(r row.Row) string { return describe(r, input.Out().Columns, b.job.cfg.TimeZone) },
+	}
+	if port == 1 {
+		j.Single = n.Single
 	}
 	if s.Layout == planner.LayoutUnique {
 		j.Sub = keyenc.Columns(ts, s.Unique)

@@ -41,6 +41,20 @@ var oracleQueries = []string{
 	`SELECT u.id, d.id AS did, o.region, o.no FROM users u LEFT JOIN domains d ON u.id = d.user_id LEFT JOIN orders o ON o.domain_id = d.id AND o.amount > 2`,
 	`SELECT a.id, b.id AS other FROM users a LEFT JOIN users b ON a.age = b.id`,
 	`SELECT u.firstname, x.did, x.no FROM users u LEFT JOIN (SELECT d.id AS did, d.user_id, o.no FROM domains d JOIN orders o ON o.domain_id = d.id) x ON x.user_id = u.id`,
+	`SELECT id, firstname FROM users WHERE id IN (SELECT user_id FROM domains WHERE domain_name <> 'b')`,
+	`SELECT id, firstname FROM users u WHERE EXISTS (SELECT 1 FROM domains d WHERE d.user_id = u.id AND d.domain_name <> u.firstname)`,
+	`SELECT id, firstname FROM users u WHERE NOT EXISTS (SELECT 1 FROM domains d WHERE d.user_id = u.id) AND age > 2`,
+	`SELECT id, user_id FROM domains d WHERE NOT EXISTS (SELECT 1 FROM users u WHERE d.user_id = u.id AND u.age > d.id)`,
+	`SELECT id, age FROM users WHERE age NOT IN (SELECT user_id FROM domains)`,
+	`SELECT id, age FROM users u WHERE age NOT IN (SELECT d.user_id FROM domains d WHERE d.domain_name = u.firstname)`,
+	`SELECT id FROM users WHERE EXISTS (SELECT 1 FROM domains WHERE domain_name = 'a')`,
+	`SELECT id, age IN (SELECT user_id FROM domains WHERE id > 4) AS y, NOT EXISTS (SELECT 1 FROM orders o WHERE o.domain_id = u.id) AS n FROM users u`,
+	`SELECT id, firstname FROM users u WHERE age > 6 OR id IN (SELECT user_id FROM domains) OR EXISTS (SELECT 1 FROM orders o WHERE o.domain_id = u.id AND o.amount > u.age)`,
+	`SELECT id, firstname FROM users u WHERE (id, firstname) IN (SELECT user_id, domain_name FROM domains)`,
+	`SELECT u.id, (SELECT COUNT(*) FROM domains d WHERE d.user_id = u.id) AS n, (SELECT SUM(o.amount) + 1 FROM orders o WHERE o.domain_id = u.id) AS s FROM users u`,
+	`SELECT u.id FROM users u WHERE u.age > (SELECT COUNT(*) FROM domains d WHERE d.user_id = u.id AND d.domain_name <> 'a')`,
+	`SELECT d.id, (SELECT SUM(age) FROM users u WHERE u.id = d.user_id) AS f FROM domains d WHERE (SELECT COUNT(*) FROM users) > 3`,
+	`SELECT domain_name, COUNT(*) AS n, (SELECT SUM(age) FROM users u WHERE u.firstname = d.domain_name) AS m FROM domains d GROUP BY domain_name HAVING COUNT(*) <= (SELECT COUNT(*) FROM users)`,
 }
 
 // planOver plans a query over a hub that holds the oracle's tables.
@@ -113,6 +127,26 @@ func TestPrefixOracle(t *testing.T) {
 					runOracle(t, c, h)
 				}
 			}
+		}
+	}
+}
+
+// keyedQueries are scalar subqueries that give one row as long as the tables have their keys.
+var keyedQueries = []string{
+	`SELECT d.id, (SELECT firstname FROM users u WHERE u.id = d.user_id) AS f FROM domains d`,
+	`SELECT d.id, (SELECT u.firstname || d.domain_name FROM users u WHERE u.id = d.user_id AND u.age > d.id) AS f FROM domains d`,
+	`SELECT d.id, d.domain_name FROM domains d WHERE d.user_id > (SELECT age FROM users WHERE id = 3)`,
+}
+
+// TestPrefixOracleKeyed runs them.
+func TestPrefixOracleKeyed(t *testing.T) {
+	for i, q := range keyedQueries {
+		for seed := range uint64(12) {
+			c := oracle.Case{Query: q, Seed: 3000 + seed, Shards: []int{1 + int(seed)%4}, Batch: []int{1, 3, 1024}[seed%3], EpochRows: []int{1, 7, 50}[i]}
+			if seed%2 == 1 {
+				c.Durable, c.Budget, c.Checkpoint, c.Shards = true, 1<<20, time.Millisecond, []int{2, 3, 1}
+			}
+			runOracle(t, c, history{HistoryOptions: oracle.HistoryOptions{Changes: 60, Partitions: 3, Redeliver: seed%3 > 0, DeleteAll: true}})
 		}
 	}
 }

@@ -24,6 +24,9 @@ type JoinSide struct {
 	Alone Alone
 	// Counts is a bag of its own, for a side with Alone under a residual condition.
 	Counts *state.Table
+	// Single is of the right side of a left join: a left row may have one match at most. It is what an error calls
+	// the side; empty where any number is right.
+	Single string
 	// Nulls says that rows with a NULL in their key come; Scatter are the columns by which they are divided
 	// among the shards in addition to Key.
 	Nulls   Nulls
@@ -37,6 +40,7 @@ type JoinSide struct {
 	sub2  []byte
 	own   []byte
 	marks marks // of a side with Alone
+	many  marks // of a left side: the keys or rows that may have several matches where one is allowed
 }
 
 // Nulls says what a join does with the rows of a side that have a NULL in their key, and so no match.
@@ -64,6 +68,7 @@ const (
 type Join struct {
 	sides   [2]JoinSide
 	combine *Combine
+	on      *Combine // holds the residual condition
 	next    Output
 	out     changelog.Batch
 	err     error
@@ -71,22 +76,31 @@ type Join struct {
 	alone   bool // a side has Alone
 	counted bool // and the residual condition makes its matches be counted
 
+	markRows [2]row.Row // FALSE and TRUE
+
 	// UnknownDeletes counts the deletes of upsert streams that deleted nothing.
 	UnknownDeletes int64
 }
 
 // NewJoin returns a join whose results combine makes: the matching pairs, and the rows that its sides give alone.
 func NewJoin(left, right JoinSide, combine *Combine, next Output) *Join {
-	j := &Join{sides: [2]JoinSide{left, right}, combine: combine, next: next}
+	j := &Join{sides: [2]JoinSide{left, right}, combine: combine, on: combine, next: next}
 	j.alone = left.Alone != AloneNever || right.Alone != AloneNever
 	j.counted = j.alone && combine.residual != nil
 	return j
 }
 
-// NewSemiJoin returns a join that gives left rows alone and no pairs: a semi join or an anti join, as left.Alone says.
-func NewSemiJoin(left, right JoinSide, combine *Combine, next Output) *Join {
-	j := NewJoin(left, right, combine, next)
-	j.semi = true
+// NewSemiJoin returns a join that gives left rows alone and no pairs, as left.Alone says: a semi join, an anti join or
+// a join that marks. on holds the residual condition, nil for none. show makes the results of left rows and, where they
+// are marked, of a second row of one BOOLEAN.
+func NewSemiJoin(left, right JoinSide, on, show *Combine, next Output) *Join {
+	j := &Join{sides: [2]JoinSide{left, right}, combine: show, on: on, next: next, semi: true, alone: true, counted: on != nil}
+	for i := range j.markRows {
+		var b row.Builder
+		b.Begin(nil, 1)
+		b.Bool(0, i == 1)
+		j.markRows[i] = b.Finish(nil)
+	}
 	return j
 }
 
@@ -135,9 +149,20 @@ func (j *Join) push(port int, b *changelog.Batch) error {
 		if j.err != nil {
 			return j.err
 		}
+		if j.sides[1].Single != "" && !j.counted {
+			j.watch(h, key)
+		}
 	}
+	return j.flush()
+}
+
+// flush hands on what the join has made, unless making it failed.
+func (j *Join) flush() error {
 	if j.combine.err != nil {
 		return j.combine.err
+	}
+	if j.on != nil && j.on.err != nil {
+		return j.on.err
 	}
 	return flush(&j.out, j.next)
 }
@@ -291,6 +316,11 @@ func (j *Join) Barrier() error {
 		s := &j.sides[i]
 		if s.Table.Negatives() > 0 || s.Table.Conflicts() > 0 {
 			return s.broken()
+		}
+	}
+	if j.sides[1].Single != "" {
+		if err := j.checkSingle(); err != nil {
+			return err
 		}
 	}
 	for i := range j.sides {

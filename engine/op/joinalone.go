@@ -19,6 +19,8 @@ const (
 	AloneUnmatched
 	// AloneMatched: those with a match. So is the left side of a semi join.
 	AloneMatched
+	// AloneMarked: all, each with a BOOLEAN that says whether it has a match.
+	AloneMarked
 )
 
 // Rows that come out alone. Whether a row does depends on all rows of the other side, and so it is settled at the
@@ -34,6 +36,8 @@ const (
 //
 // A group without rows is out or not as one likes. A new group without a match is therefore noted as not being out:
 // in a first load its matches often come in the same epoch, and then nothing was given too early.
+//
+// Of rows that come out with a mark, "out" is the mark that they are out with.
 //
 // Under a residual condition the same goes for each row instead of each group: a row's matches are counted, in a
 // table of its own (which holds nothing for rows without a match), and the other side's group is empty for a row
@@ -71,9 +75,7 @@ func (j *Join) changeAlone(port, weight int, r row.Row, h uint64, key []byte) {
 		return
 	}
 	was := j.before(port, h, key)
-	if was.out {
-		j.emitAlone(port, weight, r)
-	}
+	j.show(port, weight, r, was.out)
 	if !j.semi {
 		j.matches(port, weight, r, h, key)
 	}
@@ -90,9 +92,7 @@ func (j *Join) updateAlone(port int, before, after row.Row, h uint64, key []byte
 		return
 	}
 	was := j.before(port, h, key)
-	if was.out {
-		j.pairAlone(port, before, after)
-	}
+	j.showUpdate(port, before, after, was.out)
 	if !j.semi {
 		j.pairs(port, before, after, h, key)
 	}
@@ -124,25 +124,19 @@ func (j *Join) upsertAlone(port int, op changelog.Op, at state.Ref, r row.Row, h
 	was := j.before(port, h, key)
 	switch {
 	case r == nil:
-		if was.out {
-			j.emitAlone(port, -1, old)
-		}
+		j.show(port, -1, old, was.out)
 		if !j.semi {
 			j.matches(port, -1, old, h, key)
 		}
 		s.Table.Delete(at)
 	case old == nil:
-		if was.out {
-			j.emitAlone(port, +1, r)
-		}
+		j.show(port, +1, r, was.out)
 		if !j.semi {
 			j.matches(port, +1, r, h, key)
 		}
 		s.Table.Put(h, key, s.sub, r)
 	default:
-		if was.out {
-			j.pairAlone(port, old, r)
-		}
+		j.showUpdate(port, old, r, was.out)
 		if !j.semi {
 			j.pairs(port, old, r, h, key)
 		}
@@ -204,9 +198,7 @@ func (j *Join) changeCounted(port, weight int, at state.Ref, r row.Row, h uint64
 		if e := s.marks.find(h, key, r); e != nil {
 			out = e.flag
 		}
-		if out {
-			j.emitAlone(port, weight, r)
-		}
+		j.show(port, weight, r, out)
 		if is == 0 {
 			s.Counts.Add(h, key, nil, r, -count)
 		}
@@ -227,11 +219,17 @@ func (s *JoinSide) weigh(at state.Ref, weight int, r row.Row, h uint64, key []by
 func (j *Join) appeared(port, matches, weight int, r row.Row, h uint64, key []byte) {
 	s := &j.sides[port]
 	s.Counts.Add(h, key, nil, r, int32(matches))
-	switch out := (matches == 0) == (s.Alone == AloneUnmatched); {
-	case s.marks.find(h, key, r) != nil, out && s.Alone == AloneUnmatched:
+	j.watchRow(port, matches, r, h, key)
+	out := (matches == 0) == (s.Alone == AloneUnmatched)
+	noted := s.marks.find(h, key, r)
+	switch {
+	case s.Alone == AloneUnmatched && (out || noted != nil):
 		s.notOut(h, key, r)
-	case out:
-		j.emitAlone(port, weight, r)
+	case noted != nil:
+		noted.flag = out
+		fallthrough
+	default:
+		j.show(port, weight, r, out)
 	}
 }
 
@@ -252,6 +250,7 @@ func (j *Join) countedMatches(port, weight int, r row.Row, h uint64, key []byte)
 			if was := is - int32(weight); (was == 0) != (is == 0) {
 				o.note(h, key, m, (was == 0) == (o.Alone == AloneUnmatched))
 			}
+			j.watchRow(1-port, int(is), m, h, key)
 		}
 		j.spill()
 	}
@@ -262,9 +261,9 @@ func (j *Join) countedMatches(port, weight int, r row.Row, h uint64, key []byte)
 func (j *Join) pairsMatch(port, weight int, r, m row.Row) bool {
 	if j.semi {
 		if port == 0 {
-			return j.combine.holds(r, m)
+			return j.on.holds(r, m)
 		}
-		return j.combine.holds(m, r)
+		return j.on.holds(m, r)
 	}
 	op := changelog.Insert
 	if weight < 0 {
@@ -281,13 +280,14 @@ func (j *Join) pairsMatch(port, weight int, r, m row.Row) bool {
 	return true
 }
 
-// unmatchable applies a change of a row with a NULL in its key: it has no match, and always comes out alone.
+// unmatchable applies a change of a row with a NULL in its key: it has no match.
 func (j *Join) unmatchable(port int, op changelog.Op, r row.Row, h uint64, key []byte) {
 	s := &j.sides[port]
+	out := s.Alone == AloneUnmatched
 	s.sub = keyenc.Append(s.sub[:0], r, s.Sub)
 	if !s.Upsert {
 		s.Table.Add(h, key, s.sub, r, int32(op.Weight()))
-		j.emitAlone(port, op.Weight(), r)
+		j.show(port, op.Weight(), r, out)
 		return
 	}
 	at := s.Table.Find(h, key, s.sub)
@@ -295,35 +295,69 @@ func (j *Join) unmatchable(port int, op changelog.Op, r row.Row, h uint64, key [
 	case op == changelog.Delete && at == 0:
 		j.UnknownDeletes++
 	case op == changelog.Delete:
-		j.emitAlone(port, -1, s.Table.Value(at))
+		j.show(port, -1, s.Table.Value(at), out)
 		s.Table.Delete(at)
 	case at == 0:
-		j.emitAlone(port, +1, r)
+		j.show(port, +1, r, out)
 		s.Table.Put(h, key, s.sub, r)
 	default:
 		if old := s.Table.Value(at); !bytes.Equal(old, r) {
-			j.pairAlone(port, old, r)
+			j.showUpdate(port, old, r, out)
 			s.Table.Put(h, key, s.sub, r)
 		}
 	}
 }
 
-// emitAlone emits r alone with the given weight.
-func (j *Join) emitAlone(port, weight int, r row.Row) {
+// show emits r alone with the given weight, if it is out, or with its mark.
+func (j *Join) show(port, weight int, r row.Row, out bool) {
+	if !out && j.sides[port].Alone != AloneMarked {
+		return
+	}
 	op := changelog.Insert
 	if weight < 0 {
 		op, weight = changelog.Delete, -weight
 	}
 	for range weight {
-		j.combine.alone(&j.out, op, port, r)
+		j.single(port, op, r, out)
 	}
 	j.spill()
 }
 
-// pairAlone emits an update of a row alone.
-func (j *Join) pairAlone(port int, before, after row.Row) {
-	j.combine.alone(&j.out, changelog.UpdateBefore, port, before)
-	j.combine.alone(&j.out, changelog.UpdateAfter, port, after)
+// showUpdate is show for an update of a row.
+func (j *Join) showUpdate(port int, before, after row.Row, out bool) {
+	if !out && j.sides[port].Alone != AloneMarked {
+		return
+	}
+	j.single(port, changelog.UpdateBefore, before, out)
+	j.single(port, changelog.UpdateAfter, after, out)
+	j.spill()
+}
+
+// single emits a row without a partner: with NULLs, or with its mark.
+func (j *Join) single(port int, op changelog.Op, r row.Row, out bool) {
+	switch {
+	case j.sides[port].Alone != AloneMarked:
+		j.combine.alone(&j.out, op, port, r)
+	case out:
+		j.combine.make(&j.out, op, r, j.markRows[1], nil)
+	default:
+		j.combine.make(&j.out, op, r, j.markRows[0], nil)
+	}
+}
+
+// settled brings a row in line that was out, or had the mark, as was says, and now is as is says.
+func (j *Join) settled(port, weight int, r row.Row, was, is bool) {
+	if j.sides[port].Alone != AloneMarked {
+		if was {
+			weight = -weight
+		}
+		j.show(port, weight, r, true)
+		return
+	}
+	for range weight {
+		j.single(port, changelog.UpdateBefore, r, was)
+		j.single(port, changelog.UpdateAfter, r, is)
+	}
 	j.spill()
 }
 
@@ -354,10 +388,7 @@ func (j *Join) settle(port int) error {
 		}
 	}
 	s.marks.reset()
-	if j.combine.err != nil {
-		return j.combine.err
-	}
-	return flush(&j.out, j.next)
+	return j.flush()
 }
 
 func (j *Join) settleGroup(port int, e *mark) {
@@ -367,12 +398,8 @@ func (j *Join) settleGroup(port int, e *mark) {
 	if out == e.flag {
 		return
 	}
-	weight := +1
-	if e.flag {
-		weight = -1
-	}
 	for at := s.Table.First(e.h, key); at != 0 && j.err == nil; at = s.Table.Next(at) {
-		j.emitAlone(port, weight*int(s.Table.Weight(at)), s.Table.Value(at))
+		j.settled(port, int(s.Table.Weight(at)), s.Table.Value(at), e.flag, out)
 	}
 }
 
@@ -384,9 +411,5 @@ func (j *Join) settleRow(port int, e *mark) {
 		return
 	}
 	s.sub = keyenc.Append(s.sub[:0], r, s.Sub)
-	weight := int(s.Table.Weigh(e.h, key, s.sub, r))
-	if e.flag {
-		weight = -weight
-	}
-	j.emitAlone(port, weight, r)
+	j.settled(port, int(s.Table.Weigh(e.h, key, s.sub, r)), r, e.flag, out)
 }
