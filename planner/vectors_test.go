@@ -78,3 +78,24 @@ func evalConst(s *Session, e expr.Expr) string {
 	}
 	return string(text.Append(nil, e.Type(), d, c.Zone))
 }
+
+// Every function's examples, as docs/functions.md shows them, are SQL with the results that they claim.
+func TestExamplesAreSQL(t *testing.T) {
+	s := NewSession(fakeRegistry())
+	for _, f := range expr.Functions() {
+		for _, x := range f.Examples {
+			source := x.Show(f)
+			if source == "" {
+				continue // that it cannot be typed is its point
+			}
+			got := evalSQL(t, s, source)
+			ok := strings.HasPrefix(got, x.Want+"  ")
+			if part, isError := strings.CutPrefix(x.Want, "error: "); isError {
+				ok = strings.HasPrefix(got, "error: ") && strings.Contains(got, part)
+			}
+			if !ok {
+				t.Errorf("%s = %s, want %s", source, got, x.Want)
+			}
+		}
+	}
+}

@@ -50,6 +50,9 @@ func functionsPage() string {
 		if len(f.Aliases) > 0 {
 			help += " Also `" + strings.Join(f.Aliases, "`, `") + "`."
 		}
+		if len(f.Examples) > 0 {
+			help += fmt.Sprintf(" `%s` is `%s`.", f.Examples[0].Show(f), f.Examples[0].Want)
+		}
 		rows[f.Category] = append(rows[f.Category], fmt.Sprintf("| `%s` | %s |\n", cell(f.Signature), cell(help)))
 	}
 	for _, c := range order {

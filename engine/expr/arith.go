@@ -66,7 +66,7 @@ func arithFunctions() []*Function {
 		{
 			Name: "/", Category: Arithmetic, Signature: "numeric1 / numeric2",
 			Help:     "The quotient: of integers truncated towards zero, of decimals rounded HALF_UP; division by zero is an error.",
-			Examples: []Example{ex("-3", -7, 2), ex("0.333333", dec("1", 1, 0), dec("3", 1, 0)), ex("3.5", 7, 2.0), ex("error: division by zero", 1, 0)},
+			Examples: []Example{ex("-3", -7, 2), ex("0.333333", dec("1.0", 2, 1), dec("3.0", 2, 1)), ex("3.5", 7, 2.0), ex("error: division by zero", 1, 0)},
 			bind:     bindArith(opDiv), ints: checkedInts, build: buildArith, show: showInfix,
 		},
 		{

@@ -259,6 +259,9 @@ func between(name string, symmetric bool) *Function {
 	}
 	return &Function{
 		Name: name, Category: Comparison, Signature: "value " + name + " lower AND upper", Help: help, Examples: examples,
+		show: func(c *Call) string {
+			return operand(c.Args[0]) + " " + name + " " + operand(c.Args[1]) + " AND " + operand(c.Args[2])
+		},
 		rewrite: func(args []Expr) (Expr, error) {
 			if len(args) != 3 {
 				return nil, argErrorf(-1, "%s: takes 3 arguments, not %d", name, len(args))

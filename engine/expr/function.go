@@ -69,6 +69,19 @@ type Example struct {
 	Want string
 }
 
+// Show is the example, one of f's, in SQL; empty for a call that cannot be typed.
+func (x Example) Show(f *Function) string {
+	if f.show == nil || f.rewrite != nil {
+		return (&Call{Fn: f, Args: x.Args}).String()
+	}
+	// What a call with a syntax of its own takes as arguments is clear once it is bound.
+	e, err := f.call(x.Args)
+	if err != nil {
+		return ""
+	}
+	return e.String()
+}
+
 var registry struct {
 	once   sync.Once
 	list   []*Function

@@ -7,6 +7,9 @@ func overlapsFunctions() []*Function {
 		Help:     "TRUE if the two spans of time share a moment, be it a bound; an end may be an INTERVAL after the start, and lie before it.",
 		Examples: []Example{ex("TRUE", at("02:55:00"), days("0 01:00:00"), at("03:30:00"), days("0 02:00:00")), ex("FALSE", at("09:00:00"), at("10:00:00"), at("10:15:00"), days("0 03:00:00")), ex("TRUE", at("10:00:00"), at("09:00:00"), at("10:00:00"), at("11:00:00"))},
 		rewrite:  overlaps,
+		show: func(c *Call) string {
+			return "(" + list(c.Args[:2]) + ") OVERLAPS (" + list(c.Args[2:]) + ")"
+		},
 	}}
 }
 

@@ -26,6 +26,7 @@ func stringFunctions() []*Function {
 	sliced := func(fn *Function, b func(*Call) (bytesFn, error)) *Function { fn.bytes = b; return fn }
 	counted := func(fn *Function, ints func(*Call) (intFn, error)) *Function { fn.ints = ints; return fn }
 	named := func(f *Function, aliases ...string) *Function { f.Aliases = aliases; return f }
+	shown := func(f *Function, show func(c *Call) string) *Function { f.show = show; return f }
 	position := sig{params: []param{aString, aString}, ret: returnsInt}
 	return []*Function{
 		{
@@ -55,16 +56,18 @@ func stringFunctions() []*Function {
 			ex("bc", "abcd", 2, 2), ex("cd", "abcd", -2), ex("", "abcd", 9), ex("ab", "abcd", 0, 2), ex("NULL", "abcd", 1, -1)), buildSubstring), "SUBSTR"),
 		str("LEFT", "LEFT(string, integer)", "The first characters.", sig{params: []param{aString, anInt}, ret: returnsString}, eval2(left), ex("Пр", "Привет", 2), ex("", "a", -1)),
 		str("RIGHT", "RIGHT(string, integer)", "The last characters.", sig{params: []param{aString, anInt}, ret: returnsString}, eval2(right), ex("ет", "Привет", 2), ex("a", "a", 5)),
-		counted(str("POSITION", "POSITION(string1 IN string2)", "Where string1 first occurs in string2, from 1; 0 if nowhere.", position, nil, ex("3", "и", "Привет"), ex("0", "x", "abc"), ex("1", "", "abc")),
-			intOfBytes2(func(a, b []byte) int64 { return indexFrom(b, a, 1) })),
+		shown(counted(str("POSITION", "POSITION(string1 IN string2)", "Where string1 first occurs in string2, from 1; 0 if nowhere.", position, nil, ex("3", "и", "Привет"), ex("0", "x", "abc"), ex("1", "", "abc")),
+			intOfBytes2(func(a, b []byte) int64 { return indexFrom(b, a, 1) })), func(c *Call) string {
+			return "POSITION(" + operand(c.Args[0]) + " IN " + c.Args[1].String() + ")"
+		}),
 		counted(str("INSTR", "INSTR(string1, string2)", "Where string2 first occurs in string1, from 1; 0 if nowhere.", position, nil, ex("2", "abc", "bc")),
 			intOfBytes2(func(a, b []byte) int64 { return indexFrom(a, b, 1) })),
 		str("LOCATE", "LOCATE(string1, string2 [, start])", "Where string1 first occurs in string2 from a position on, from 1; 0 if nowhere.",
 			sig{params: []param{aString, aString, anInt}, min: 2, ret: returnsInt}, evalN(locate), ex("5", "a", "abcda", 2), ex("0", "a", "abcd", 2)),
 		str("REPLACE", "REPLACE(string, old, new)", "Every occurrence of old replaced by new.",
 			sig{params: []param{aString, aString, aString}, ret: returnsString}, evalN(replace), ex("hello rust", "hello world", "world", "rust"), ex("abc", "abc", "", "x")),
-		str("OVERLAY", "OVERLAY(string PLACING new FROM start [FOR length])", "A part, as long as new if no length is given, replaced by new.",
-			sig{params: []param{aString, aString, anInt, anInt}, min: 3, ret: returnsString}, evalN(overlay), ex("xxxxxis", "This is", "xxxxx", 1, 5), ex("abXYe", "abcde", "XY", 3)),
+		shown(str("OVERLAY", "OVERLAY(string PLACING new FROM start [FOR length])", "A part, as long as new if no length is given, replaced by new.",
+			sig{params: []param{aString, aString, anInt, anInt}, min: 3, ret: returnsString}, evalN(overlay), ex("xxxxxis", "This is", "xxxxx", 1, 5), ex("abXYe", "abcde", "XY", 3)), showOverlay),
 		str("LPAD", "LPAD(string, length, pad)", "Padded on the left to a length, or cut to it; NULL if pad is empty or the length negative.",
 			sig{params: []param{aString, anInt, aString}, ret: returnsString, mayNull: true}, evalN(lpad), ex("??hi", "hi", 4, "??"), ex("h", "hi", 1, "??"), ex("NULL", "hi", 4, "")),
 		str("RPAD", "RPAD(string, length, pad)", "Padded on the right to a length, or cut to it; NULL if pad is empty or the length negative.",
@@ -304,6 +307,14 @@ func overlay(c *Ctx, args []row.Datum) row.Datum {
 	at := len(c.scratch)
 	buf := append(append(c.scratch, b[:start]...), with...)
 	return c.done(append(buf, rest...), at)
+}
+
+func showOverlay(c *Call) string {
+	s := "OVERLAY(" + c.Args[0].String() + " PLACING " + c.Args[1].String() + " FROM " + c.Args[2].String()
+	if len(c.Args) == 4 {
+		s += " FOR " + c.Args[3].String()
+	}
+	return s + ")"
 }
 
 // maxString bounds what REPEAT and the padding functions make of a row.

@@ -213,12 +213,17 @@ func (p *parser) caseExpr() ast.Expr {
 		c.Operand = p.expr()
 	}
 	for p.is("WHEN") {
-		w := ast.When{Pos: p.pos()}
+		pos := p.pos()
 		p.next()
-		w.Cond = p.expr()
+		conds := []ast.Expr{p.expr()}
+		for c.Operand != nil && p.accept(",") { // any of several values
+			conds = append(conds, p.expr())
+		}
 		p.expect("THEN")
-		w.Then = p.expr()
-		c.Whens = append(c.Whens, w)
+		then := p.expr()
+		for _, cond := range conds {
+			c.Whens = append(c.Whens, ast.When{Pos: pos, Cond: cond, Then: then})
+		}
 	}
 	if len(c.Whens) == 0 {
 		p.unexpected("WHEN", "WHEN")
