@@ -28,7 +28,7 @@ type Script struct {
 	Steps []Step
 }
 
-// Step is one thing to do: *Job, *Text or *StopJob.
+// Step is one thing to do: *Job, *Text, *StopJob or *ShowJobs.
 type Step interface{ step() }
 
 // Job is a plan to run: the INSERTs of a script, those of a statement set, or one top-level SELECT.
@@ -51,11 +51,20 @@ type Text struct {
 // StopJob asks for a job to be stopped.
 type StopJob struct {
 	Stmt *ast.StopJob
+	// SavepointDir is the directory for savepoints, of the session's options; empty when none is set.
+	SavepointDir string
+}
+
+// ShowJobs asks for the running jobs.
+type ShowJobs struct {
+	Pos ast.Pos
 }
 
 func (*Job) step()     {}
 func (*Text) step()    {}
 func (*StopJob) step() {}
+
+func (*ShowJobs) step() {}
 
 // jobBuilder collects the INSERTs that form one job.
 type jobBuilder struct {
@@ -119,8 +128,23 @@ func (r *run) statement(st ast.Statement) error {
 		}
 		return r.inserts.insert(st)
 	case *ast.StopJob:
-		r.out.Steps = append(r.out.Steps, &StopJob{st})
+		if st.WithDrain {
+			return notAvailable(st.Pos, "STOP JOB … WITH DRAIN", "what was read is always in the sinks when a job has stopped; leave WITH DRAIN out")
+		}
+		dir := s.Option(OptSavepointDir)
+		if dir == "" {
+			dir = s.Option(OptStateSavepointsDir)
+		}
+		if st.WithSavepoint && dir == "" {
+			return hint(errAt(st.Pos, "STOP JOB … WITH SAVEPOINT does not know where to put the savepoint"), "SET '%s' = 'DIR' before it", OptSavepointDir)
+		}
+		r.out.Steps = append(r.out.Steps, &StopJob{st, dir})
 		return nil
+	case *ast.Show:
+		if st.What == "JOBS" {
+			r.out.Steps = append(r.out.Steps, &ShowJobs{st.Pos})
+			return nil
+		}
 	case *ast.QueryStatement, *ast.StatementSet:
 		plan, err := s.planStatement(st)
 		if err != nil {

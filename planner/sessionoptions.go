@@ -16,6 +16,8 @@ const (
 	OptCheckpointInterval  = "execution.checkpointing.interval"
 	OptCheckpointDir       = "execution.checkpointing.dir"
 	OptStateCheckpointsDir = "state.checkpoints.dir"
+	OptSavepointDir        = "execution.checkpointing.savepoint-dir"
+	OptStateSavepointsDir  = "state.savepoints.dir"
 	OptStateBackend        = "state.backend.type"
 	OptTimeZone            = "table.local-time-zone"
 	OptEventsDuplicate     = "table.exec.source.cdc-events-duplicate"
@@ -59,6 +61,10 @@ var sessionOptions = []sessionOption{
 		Help: "the directory of state and checkpoints; without one nothing goes to disk"}},
 	{Option: spi.Option{Name: OptStateCheckpointsDir, Default: "",
 		Help: "the older name of " + OptCheckpointDir}},
+	{Option: spi.Option{Name: OptSavepointDir, Default: "",
+		Help: "the directory in which STOP JOB … WITH SAVEPOINT makes a directory for its savepoint"}},
+	{Option: spi.Option{Name: OptStateSavepointsDir, Default: "",
+		Help: "the older name of " + OptSavepointDir}},
 	{Option: spi.Option{Name: OptStateBackend, Kind: spi.EnumOption, Default: "hashmap", Values: []string{"hashmap", "pebble", "rocksdb"},
 		Help: "hashmap holds all state in memory; pebble as much as the memory budget allows, the rest on disk (rocksdb is accepted as a name for pebble)"}},
 	{Option: spi.Option{Name: OptTimeZone, Default: "UTC",

@@ -33,12 +33,14 @@ type controller struct {
 	signal  chan struct{} // room for one
 	replies chan cutReply
 	stop    chan struct{} // closed to ask for an orderly stop
+	asked   chan *request // what people ask of the running job
 
 	mu        sync.Mutex
 	flight    []*flight // epochs under way, oldest first
 	pressure  bool
 	commitErr error
 	inCommit  bool
+	saved     uint64 // the epoch of the last checkpoint that is durable
 	forget    uint64 // the log may forget the epochs up to this one; 0 for nothing new
 
 	epoch     uint64    // the present epoch
@@ -48,6 +50,9 @@ type controller struct {
 	lastMark  time.Time // when the markers of the transactional sinks were last refreshed
 	dirty     bool      // something was read since then
 	replay    []cutRecord
+
+	requests []*request // under way, see request.go
+	last     *request   // the savepoint to end with; nil without one
 }
 
 // errStopped ends a job that was asked to stop while it replayed logged epochs. The epoch that is being read again
@@ -72,7 +77,7 @@ type cutReply struct {
 }
 
 func newController(j *Job) *controller {
-	return &controller{job: j, signal: make(chan struct{}, 1), stop: make(chan struct{})}
+	return &controller{job: j, signal: make(chan struct{}, 1), stop: make(chan struct{}), asked: make(chan *request)}
 }
 
 // wake makes the controller look again.
@@ -144,6 +149,8 @@ func (c *controller) run(ctx context.Context) error {
 		timer.Reset(wait)
 		select {
 		case <-c.signal:
+		case r := <-c.asked:
+			c.requests = append(c.requests, r)
 		case <-c.stopping(ending):
 		case <-timer.C:
 		case <-ctx.Done():
@@ -173,6 +180,7 @@ func (c *controller) step(ctx context.Context, ending *bool) (ended bool, wait t
 		if _, _, err := c.reap(ctx); err != nil { // the commit may have ended, and failed, since reap looked
 			return false, 0, err
 		}
+		c.saveLast()
 		return true, 0, c.failure()
 	}
 	stop := c.stopRequested()
@@ -187,7 +195,11 @@ func (c *controller) step(ctx context.Context, ending *bool) (ended bool, wait t
 	}
 	now := time.Now()
 	rows, cutNow, finished := c.readers()
-	if stop || finished {
+	wanted, err := c.serve(ctx, rows)
+	if err != nil {
+		return false, 0, err
+	}
+	if stop || finished || c.last != nil {
 		if c.committing() {
 			return false, time.Hour, nil
 		}
@@ -198,6 +210,7 @@ func (c *controller) step(ctx context.Context, ending *bool) (ended bool, wait t
 		c.first = now
 	}
 	point, untilPoint := c.pointDue(now, rows)
+	point = point || wanted
 	due := rows > 0 && (cutNow || rows >= int64(c.job.cfg.EpochMaxRows) || now.Sub(c.first) >= c.job.cfg.EpochMaxAge)
 	if due || point {
 		return false, 0, c.cut(ctx, cutOptions{checkpoint: point})
@@ -435,7 +448,7 @@ func (c *controller) commit(ctx context.Context, f *flight) {
 	err := c.job.commit(ctx, f)
 	if err == nil {
 		c.mu.Lock()
-		c.forget, c.pressure = f.cut.Epoch, false
+		c.forget, c.saved, c.pressure = f.cut.Epoch, f.cut.Epoch, false
 		c.mu.Unlock()
 		for _, t := range f.owners { // after the pressure has gone, since they may find that there is more
 			t.committed()

@@ -28,9 +28,12 @@ type directory struct {
 	rng   *rand.Rand
 	dir   string
 	log   *epochLog
+	from  uint64 // settle looks at the epochs after this one
 	notes []string
-	job   *runtime.Job
-	plan  *planner.Plan
+	// tableOptions are those of all sources, beside their names.
+	tableOptions string
+	job          *runtime.Job
+	plan         *planner.Plan
 }
 
 const sinkTables = `
@@ -77,7 +80,9 @@ func (d *directory) planOf(sql string) *planner.Plan {
 	for _, tab := range oracle.Tables() {
 		text.WriteString(tab.DDL() + ";\n")
 	}
-	text.WriteString(sinkTables + sql)
+	ddl := strings.ReplaceAll(text.String(), "'connector' = 'mem'", "'connector' = 'mem'"+d.tableOptions)
+	text.Reset()
+	text.WriteString(ddl + sinkTables + sql)
 	stmts, err := parser.Parse("q.sql", text.String())
 	if err != nil {
 		d.t.Fatal(err)
@@ -140,18 +145,34 @@ func (w weights) minus(other weights) weights {
 	return out
 }
 
-// net adds up what a sink was given in the epochs after one.
-func (d *directory) net(sink string, after uint64) weights {
+func (w weights) plus(other weights) weights { return w.minus(weights{}.minus(other)) }
+
+// epoch is what a sink was given in an epoch.
+func (d *directory) epoch(sink string, e uint64) weights {
 	n := d.plan.Sinks[slices.IndexFunc(d.plan.Sinks, func(s *planner.Sink) bool { return s.Table == sink })]
 	ts := n.Out().Types()
-	count := weights{}
-	for e := after + 1; e <= d.log.last; e++ {
-		changes, _ := d.hub.Sink(sink).Epoch(e)
-		for _, c := range changes {
-			count[oracle.Text(c.Row, ts)] += c.Op.Weight()
+	w := weights{}
+	changes, _ := d.hub.Sink(sink).Epoch(e)
+	for _, c := range changes {
+		w[oracle.Text(c.Row, ts)] += c.Op.Weight()
+	}
+	return w
+}
+
+// net adds up what a sink was given in the epochs after one.
+func (d *directory) net(sink string, after uint64) weights {
+	return d.between(sink, after, d.log.last)
+}
+
+// between adds up what a sink was given in the epochs after one and up to another.
+func (d *directory) between(sink string, after, last uint64) weights {
+	sum := weights{}
+	for e := after + 1; e <= last; e++ {
+		for text, n := range d.epoch(sink, e) {
+			sum[text] += n
 		}
 	}
-	return count
+	return sum
 }
 
 // fresh runs a job without a past, with sinks of its own, and shows it to f.

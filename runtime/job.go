@@ -23,6 +23,8 @@ type Config struct {
 	Parallelism int
 	// StateDir is where state is kept; empty keeps it in memory alone.
 	StateDir string
+	// FromSavepoint is a savepoint of which the state directory is made before the start; empty for none.
+	FromSavepoint string
 	// AllowRebuild lets a plan that the state does not fit drop what does not fit, and read those inputs again.
 	AllowRebuild bool
 	// SQL is the text that the plan was made of, without secrets, and Version that of the program: for people who
@@ -127,13 +129,16 @@ type Job struct {
 	tasks       []*sinkTask
 	writers     int
 
+	remote   *remote // nil without a control channel
 	group    *errgroup.Group
 	cancel   context.CancelCauseFunc
 	started  time.Time
 	stopOnce sync.Once
-	finished chan struct{}
+	over     chan struct{} // closed when all tasks have ended
+	finished chan struct{} // closed when everything is let go of
 	err      error
 
+	halted              atomic.Bool // paused
 	epochs, checkpoints atomic.Uint64
 	peak                atomic.Int64
 	ended               atomic.Int64 // nanoseconds from start to end; 0 while running
@@ -163,13 +168,14 @@ func (j *Job) spawn(f func() error) { j.group.Go(f) }
 // checkpoint; Stop ends it in order.
 func Start(ctx context.Context, cfg Config) (*Job, error) {
 	cfg.setDefaults()
-	j := &Job{cfg: cfg, sinks: map[*planner.Sink]*openSink{}, finished: make(chan struct{}), started: time.Now()}
+	j := &Job{cfg: cfg, sinks: map[*planner.Sink]*openSink{}, over: make(chan struct{}), finished: make(chan struct{}), started: time.Now()}
 	jobCtx, cancel := context.WithCancelCause(ctx)
 	j.cancel = cancel
 	if err := j.open(jobCtx); err != nil {
 		cancel(err)
 		return nil, errors.Join(err, j.close())
 	}
+	j.listen()
 	j.launch(jobCtx)
 	return j, nil
 }
@@ -226,6 +232,7 @@ func (j *Job) launch(ctx context.Context) {
 		}
 		j.ended.Store(int64(time.Since(j.started)))
 		j.cancel(err)
+		close(j.over)
 		j.err = errors.Join(err, j.close())
 		close(j.finished)
 	}()

@@ -23,6 +23,9 @@ func (j *Job) open(ctx context.Context) error {
 			return fmt.Errorf("table %s: writing exactly once needs a state directory, where output waits until its checkpoint is durable; start with --state-dir, or have the table take 'at-least-once'", s.Table)
 		}
 	}
+	if err := j.restore(); err != nil {
+		return err
+	}
 	g, err := newGraph(j.cfg.Plan, j.cfg.Parallelism, j.readersOf)
 	if err != nil {
 		return err
@@ -91,7 +94,10 @@ func (j *Job) openState() error {
 	if j.log, j.logged, err = state.OpenLog(o.FS, j.cfg.StateDir); err != nil {
 		return err
 	}
-	return j.identify()
+	if err := j.identify(); err != nil {
+		return err
+	}
+	return j.raise()
 }
 
 func (j *Job) readersOf(s *planner.Scan) int {
@@ -240,6 +246,27 @@ func (j *Job) build(ctx context.Context, g *graph) error {
 	j.writers = len(j.tasks)
 	j.control.replies = make(chan cutReply, len(j.readers))
 	j.startReplay()
+	return j.startPaused()
+}
+
+// startPaused has a job that was paused when it ended read nothing. What it has to repeat it repeats first.
+func (j *Job) startPaused() error {
+	if !j.durable() {
+		return nil
+	}
+	paused, err := j.store.Meta(pausedKey)
+	if err != nil || paused == nil {
+		return err
+	}
+	j.cfg.Warn("the job is paused: it reads nothing until sluice resume")
+	if len(j.control.replay) > 0 {
+		j.control.requests = append(j.control.requests, &request{action: pauseJob, done: make(chan error, 1)})
+		return nil
+	}
+	j.halted.Store(true)
+	for _, r := range j.readers {
+		r.paused = true
+	}
 	return nil
 }
 
@@ -264,6 +291,9 @@ func (j *Job) startReplay() {
 // close lets go of everything that open opened. No task runs.
 func (j *Job) close() error {
 	var errs []error
+	if j.remote != nil {
+		errs = append(errs, j.remote.close())
+	}
 	for _, t := range j.tasks {
 		if t.writer != nil {
 			errs = append(errs, t.writer.Close())

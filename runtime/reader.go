@@ -18,6 +18,7 @@ const (
 	reading readerState = iota
 	idle                // nothing there at the moment
 	full                // its part of the epoch is as large as it may be
+	halted              // paused
 	atLimit             // at the limit it was given
 	done                // at the bounded end
 	failed              // met bad input; stopped in front of it
@@ -33,15 +34,17 @@ type readerTask struct {
 
 	bytes   int64 // of rows since the last cut
 	limited bool  // reads up to a limit: an epoch is being replayed
+	paused  bool  // reads nothing
 	state   atomic.Int32
 	rows    atomic.Int64 // records since the last cut
 	share   int64        // the reader's share of a full epoch: how often to make the controller look
 	err     atomic.Pointer[error]
 }
 
-// command tells a reader to cut (barrier set) or sets its limit.
+// command tells a reader to cut (barrier set), to pause or to go on (pause set), or sets its limit.
 type command struct {
 	barrier *barrier
+	pause   *bool
 	limit   []spi.Position
 }
 
@@ -93,6 +96,8 @@ func (t *readerTask) run(ctx context.Context) error {
 func (t *readerTask) room() int {
 	c := &t.job.cfg
 	switch left := int64(c.EpochMaxRows) - t.rows.Load(); {
+	case t.paused:
+		return 0
 	case t.limited:
 		return c.BatchRows
 	case t.job.store.Crowded():
@@ -131,6 +136,8 @@ func (t *readerTask) wait(ctx context.Context, epochFull bool) (final bool, err 
 	switch {
 	case t.err.Load() != nil:
 		t.setState(failed)
+	case t.paused:
+		t.setState(halted)
 	case epochFull:
 		t.setState(full)
 	case t.r.Done():
@@ -167,7 +174,11 @@ func (t *readerTask) obey(ctx context.Context, c command) (final bool, err error
 	b := c.barrier
 	if b == nil {
 		t.setState(reading) // until it has looked
-		t.limit(c.limit)
+		if c.pause != nil {
+			t.paused = *c.pause
+		} else {
+			t.limit(c.limit)
+		}
 		t.job.control.reply(cutReply{})
 		return false, nil
 	}

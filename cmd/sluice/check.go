@@ -14,8 +14,6 @@ func (r *runner) check(script *planner.Script) error {
 	var jobs []*planner.Job
 	for i, step := range script.Steps {
 		switch s := step.(type) {
-		case *planner.StopJob:
-			return &ast.Error{Pos: s.Stmt.Pos, Msg: "STOP JOB has no job to stop here", Hint: "the jobs of a script run one after another; interrupt the process to stop the one that runs"}
 		case *planner.Job:
 			if err := r.checkJob(s); err != nil {
 				return err

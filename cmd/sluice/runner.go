@@ -130,6 +130,10 @@ func (r *runner) step(step planner.Step) error {
 		return nil
 	case *planner.Job:
 		return r.job(s)
+	case *planner.StopJob:
+		return r.stopJob(s)
+	case *planner.ShowJobs:
+		return showJobs(r.out)
 	default:
 		panic(fmt.Sprintf("step %T", step)) // check refused it
 	}

@@ -14,7 +14,7 @@ import (
 // openDir creates what is missing of the state directory, locks it and checks its format.
 func (s *Store) openDir() error {
 	fs, dir := s.fs, s.opts.Dir
-	if s.opts.ReadOnly {
+	if s.opts.ReadOnly || s.opts.MustExist {
 		if _, err := fs.Stat(fs.PathJoin(dir, formatFile)); err != nil {
 			if errors.Is(err, iofs.ErrNotExist) {
 				return fmt.Errorf("it holds no file %s: there is no state", formatFile)
@@ -89,7 +89,7 @@ func (s *Store) checkFormat() error {
 			return fmt.Errorf("%s is not a state directory's: %q", formatFile, b)
 		}
 		if string(b) != string(formatLine()) {
-			return fmt.Errorf("it has format version %d, this sluice knows version %d", got, formatVersion)
+			return fmt.Errorf("it has format version %d, this sluice knows version %d", got, FormatVersion)
 		}
 		return nil
 	}
@@ -137,7 +137,7 @@ func (s *Store) made() error {
 	return syncDir(fs, dir)
 }
 
-func formatLine() []byte { return fmt.Appendf(nil, "sluice state %d\n", formatVersion) }
+func formatLine() []byte { return fmt.Appendf(nil, "sluice state %d\n", FormatVersion) }
 
 // checkNew refuses a directory that holds somebody else's files, before anything is written or removed there.
 func (s *Store) checkNew() error {

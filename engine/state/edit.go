@@ -72,6 +72,9 @@ func (e *Edit) fill(b *pebble.Batch) error {
 				return err
 			}
 		}
+		if err := b.Delete(rowCountKey(id), nil); err != nil {
+			return err
+		}
 	}
 	if e.Cut != nil {
 		return b.Set(cutKey, e.Cut, nil)

@@ -84,6 +84,19 @@ func OpenLog(fs FS, dir string) (*Log, [][]byte, error) {
 	return l, entries, nil
 }
 
+// ReadLog returns the entries of the epoch log in dir without changing it; none where there is no log.
+func ReadLog(fs FS, dir string) ([][]byte, error) {
+	l := &Log{fs: fs, dir: dir}
+	if _, err := l.readAll(); err != nil {
+		return nil, err
+	}
+	var entries [][]byte
+	for _, e := range l.live {
+		entries = append(entries, e.data)
+	}
+	return entries, nil
+}
+
 func (l *Log) path() string { return l.fs.PathJoin(l.dir, logFile) }
 
 func (l *Log) fault(err error) error { return fmt.Errorf("epoch log %s: %w", l.path(), err) }

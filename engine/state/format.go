@@ -26,7 +26,9 @@ import (
 //	FF 'n' table (2)                   →  varint(number of the table's rows)
 //
 // The length in the value lets a scan tell the key from what follows it without knowing the columns.
-const formatVersion = 1
+
+// FormatVersion is the version of the state directory that this package reads and writes.
+const FormatVersion = 1
 
 const (
 	formatFile = "FORMAT"

@@ -183,6 +183,11 @@ func (o *Outbox) Has(r SegmentRef) (bool, error) {
 	return false, o.segmentFault(r.Number, err)
 }
 
+// HasSegment reports whether a segment of the state directory dir is there.
+func HasSegment(fs FS, dir string, r SegmentRef) (bool, error) {
+	return (&Outbox{fs: fs, dir: fs.PathJoin(dir, outboxDir)}).Has(r)
+}
+
 // Remove removes a segment; one that is not there is fine.
 func (o *Outbox) Remove(r SegmentRef) error {
 	if err := o.fs.Remove(o.path(r.Number)); err != nil && !errors.Is(err, iofs.ErrNotExist) {

@@ -7,7 +7,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/sstable"
 )
 
-// pebbleFormat is the version of Pebble's files. It is fixed, and raised only together with formatVersion,
+// pebbleFormat is the version of Pebble's files. It is fixed, and raised only together with FormatVersion,
 // so that an older binary refuses by name what it cannot read. It is the last one with blocks of rows: writing
 // and merging the newer blocks of columns was measured to cost a quarter more.
 const pebbleFormat = pebble.FormatFlushableIngestExcises

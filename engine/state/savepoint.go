@@ -7,34 +7,38 @@ import (
 	iofs "io/fs"
 	"strings"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // Savepoint copies what the last Commit made durable, with the metadata, into a new or empty directory, by hard
-// links where the file system can. Note is kept in it, see ReadNote. Files are further files of the state
-// directory that belong to it, by name. A savepoint that was not completed is no state directory.
-func (s *Store) Savepoint(dir string, note []byte, files []string) error {
+// links where the file system can. Note is kept in it, see ReadNote. With pending, the epoch log and the outbox
+// come too: what a job that did not end in order leaves to its next start. A savepoint that was not completed is no
+// state directory.
+func (s *Store) Savepoint(dir string, note []byte, pending bool) error {
 	if err := s.failed(); err != nil {
 		return err
 	}
-	if err := s.savepoint(dir, note, files); err != nil {
+	if err := s.savepoint(dir, note, pending); err != nil {
 		return placed{"savepoint " + dir + ": ", err}
 	}
 	return nil
 }
 
-func (s *Store) savepoint(dir string, note []byte, files []string) error {
+func (s *Store) savepoint(dir string, note []byte, pending bool) error {
 	fs := s.fs
 	if err := makeEmpty(fs, dir); err != nil {
 		return err
 	}
-	for _, name := range files {
-		if err := copyFile(fs, fs.PathJoin(s.opts.Dir, name), fs.PathJoin(dir, name)); err != nil {
+	for _, name := range []string{logFile, outboxDir} {
+		from := fs.PathJoin(s.opts.Dir, name)
+		if _, err := fs.Stat(from); errors.Is(err, iofs.ErrNotExist) || !pending {
+			continue
+		}
+		if err := copyTree(fs, from, fs.PathJoin(dir, name)); err != nil {
 			return err
 		}
 	}
-	if err := s.db.Checkpoint(fs.PathJoin(dir, dbDir), pebble.WithFlushedWAL()); err != nil {
+	if err := s.db.Checkpoint(fs.PathJoin(dir, dbDir)); err != nil {
 		return err
 	}
 	if err := writeFileSynced(fs, dir, savepointFile, note); err != nil {

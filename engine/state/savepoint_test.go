@@ -45,8 +45,8 @@ func TestSavepoint(t *testing.T) {
 	root := t.TempDir()
 	dir, save, other := filepath.Join(root, "state"), filepath.Join(root, "deep", "save"), filepath.Join(root, "other")
 	s := filled(t, dir)
-	must(t, s.Savepoint(save, []byte("note"), nil))
-	if err := s.Savepoint(save, nil, nil); err == nil || !strings.Contains(err.Error(), "new or empty") {
+	must(t, s.Savepoint(save, []byte("note"), false))
+	if err := s.Savepoint(save, nil, false); err == nil || !strings.Contains(err.Error(), "new or empty") {
 		t.Errorf("a savepoint over another: %v", err)
 	}
 	must(t, s.Close())
@@ -89,7 +89,7 @@ func TestSavepointCutShort(t *testing.T) {
 	root := t.TempDir()
 	s := filled(t, filepath.Join(root, "state"))
 	save := filepath.Join(root, "save")
-	must(t, s.Savepoint(save, []byte("note"), nil))
+	must(t, s.Savepoint(save, []byte("note"), false))
 	must(t, s.Close())
 	must(t, os.Remove(filepath.Join(save, formatFile)))
 	if _, err := Open(Options{Dir: save, ReadOnly: true}); err == nil || !strings.Contains(err.Error(), "no file FORMAT") {

@@ -34,6 +34,8 @@ type Options struct {
 	FS FS
 	// ReadOnly opens a directory that exists, a savepoint too, and changes nothing in it.
 	ReadOnly bool
+	// MustExist refuses to make a new state directory.
+	MustExist bool
 }
 
 // FS is a file system, as in Pebble; tests put ones that lose or refuse writes in its place.

@@ -1,0 +1,101 @@
+package runtime
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sluicesql/sluice/planner"
+)
+
+func (j *Job) jobName() string { return j.cfg.Plan.Options[planner.OptPipelineName] }
+
+// jobsDir is the folder in which the running jobs of a user are noted: a file for each, named by its id, that holds
+// the path of its state directory.
+func jobsDir() string {
+	if d := os.Getenv("XDG_RUNTIME_DIR"); d != "" {
+		return filepath.Join(d, "sluice")
+	}
+	return filepath.Join(os.TempDir(), "sluice-"+strconv.Itoa(os.Getuid()))
+}
+
+// register notes a running job, and returns the file to remove when it ends.
+func register(id, dir string) (string, error) {
+	jobs := jobsDir()
+	if err := os.MkdirAll(jobs, 0o700); err != nil {
+		return "", err
+	}
+	file := filepath.Join(jobs, id)
+	return file, os.WriteFile(file, []byte(dir), 0o600)
+}
+
+// Jobs are the running jobs of this user, in the order of their start. What jobs that died left behind is removed.
+func Jobs() ([]*Status, error) {
+	entries, err := os.ReadDir(jobsDir())
+	if err != nil {
+		if os.IsNotExist(err) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	var jobs []*Status
+	for _, e := range entries {
+		file := filepath.Join(jobsDir(), e.Name())
+		dir, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended
+		}
+		r, err := Dial(string(dir))
+		if err != nil {
+			_ = os.Remove(file)
+			continue
+		}
+		s, err := r.Status()
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, s)
+	}
+	slices.SortFunc(jobs, func(a, b *Status) int { return a.Started.Compare(b.Started) })
+	return jobs, nil
+}
+
+// FindJob is the running job that a person means by its id, the beginning of its id, its name or its state
+// directory.
+func FindJob(what string) (*Remote, error) {
+	if info, err := os.Stat(what); err == nil && info.IsDir() {
+		return Dial(what)
+	}
+	jobs, err := Jobs()
+	if err != nil {
+		return nil, err
+	}
+	var found []*Status
+	var known []string
+	for _, s := range jobs {
+		known = append(known, s.String())
+		if s.Name == what || len(what) >= 4 && strings.HasPrefix(s.Job, what) {
+			found = append(found, s)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return Dial(found[0].Dir)
+	case len(found) > 1:
+		return nil, fmt.Errorf("%d running jobs are called %q; name one by its id or state directory", len(found), what)
+	case len(known) == 0:
+		return nil, fmt.Errorf("no job %q runs: no job with a state directory does", what)
+	}
+	return nil, fmt.Errorf("no job %q runs, and %s is no directory; running are %s", what, what, strings.Join(known, ", "))
+}
+
+// String names a job.
+func (s *Status) String() string {
+	if s.Name != "" {
+		return fmt.Sprintf("%s (%s)", s.Name, s.Dir)
+	}
+	return s.Dir
+}

@@ -1,0 +1,228 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sluicesql/sluice/runtime"
+)
+
+// endless has the tables of the jobs to come never end, bounded has them end with what is there.
+func (d *directory) endless() { d.tableOptions = ", 'bounded' = 'false'" }
+func (d *directory) bounded() { d.tableOptions = "" }
+
+// settle waits until all that is in the tables is in the sinks.
+func (d *directory) settle() {
+	d.t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for !d.settled() {
+		if time.Now().After(deadline) {
+			d.t.Fatal("not settled after 20 s")
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func (d *directory) settled() bool {
+	d.log.mu.Lock()
+	defer d.log.mu.Unlock()
+	for _, ps := range d.log.cuts[d.log.last] {
+		for _, p := range ps {
+			if p.Offset < d.hub.Len(p.Topic, int(p.Partition)) {
+				return false
+			}
+		}
+	}
+	for e := d.from + 1; e <= d.log.last; e++ {
+		if _, complete := d.hub.Sink("pairs").Epoch(e); !complete {
+			return false
+		}
+	}
+	return d.log.last > d.from
+}
+
+func TestPause(t *testing.T) {
+	d := newDirectory(t)
+	d.endless()
+	d.must(d.start(pairsSQL, nil))
+	d.settle()
+	ctx := context.Background()
+	d.must(d.job.Pause(ctx))
+	if !d.job.Paused() {
+		t.Error("not paused")
+	}
+	before := d.log.last
+	d.grow(50)
+	time.Sleep(50 * time.Millisecond)
+	if d.log.last != before {
+		t.Error("a paused job went on")
+	}
+	d.must(d.job.Pause(ctx)) // again: nothing changes
+	// It stays paused through a crash.
+	d.job.Kill()
+	_ = d.job.Wait()
+	d.from = before
+	d.must(d.start(pairsSQL, nil))
+	time.Sleep(50 * time.Millisecond)
+	if d.log.last != before || !d.job.Paused() || !strings.Contains(strings.Join(d.notes, "\n"), "paused") {
+		t.Errorf("started again: epoch %d after %d, paused %v, notes %q", d.log.last, before, d.job.Paused(), d.notes)
+	}
+	d.must(d.job.Resume(ctx))
+	d.settle()
+	d.must(d.job.Resume(ctx))
+	d.job.Stop()
+	d.must(d.job.Wait())
+	d.must(d.start(pairsSQL, nil))
+	if d.job.Paused() {
+		t.Error("paused after it was resumed")
+	}
+	d.job.Stop()
+	d.must(d.job.Wait())
+	if err := d.job.Pause(ctx); err == nil || !strings.Contains(err.Error(), "has ended") {
+		t.Errorf("pause of a job that has ended: %v", err)
+	}
+	d.bounded()
+	same(t, "pairs", d.net("pairs", 0), d.expected(pairsSQL, "pairs"))
+}
+
+// A savepoint, taken of a running job, of a stopping one or of a directory, starts a job at any parallelism with what
+// the state was, and the job goes on meanwhile.
+func TestSavepointAndRestore(t *testing.T) {
+	for _, how := range []string{"running", "idle", "paused", "stopping", "stopped", "crashed"} {
+		t.Run(how, func(t *testing.T) {
+			d := newDirectory(t)
+			d.endless()
+			d.must(d.start(pairsSQL, nil))
+			target := filepath.Join(t.TempDir(), "save")
+			ctx := context.Background()
+			if how != "running" {
+				d.settle()
+			}
+			switch how {
+			case "running", "idle":
+				d.must(d.job.Savepoint(ctx, target))
+				if err := d.job.Savepoint(ctx, target); err == nil || !strings.Contains(err.Error(), "new or empty") {
+					t.Errorf("a savepoint over another: %v", err)
+				}
+				d.settle()
+				d.job.Stop()
+				d.must(d.job.Wait())
+			case "paused":
+				d.must(d.job.Pause(ctx))
+				d.must(d.job.Savepoint(ctx, target))
+				d.must(d.job.Resume(ctx))
+				d.job.Stop()
+				d.must(d.job.Wait())
+			case "stopping":
+				d.must(d.job.StopWithSavepoint(ctx, target))
+				d.must(d.job.Wait())
+			case "stopped":
+				d.job.Stop()
+				d.must(d.job.Wait())
+				d.must(runtime.CopySavepoint(d.dir, target, "sluice test"))
+			case "crashed":
+				d.job.Kill()
+				if err := d.job.Wait(); err != nil && !errors.Is(err, context.Canceled) {
+					t.Fatal(err)
+				}
+				d.must(runtime.CopySavepoint(d.dir, target, "sluice test"))
+			}
+			first := d.dir
+			info, err := runtime.ReadInfo(nil, target)
+			d.must(err)
+			if info.Savepoint == nil || info.Generation != 0 || info.Job == "" {
+				t.Errorf("info of the savepoint: %+v", info)
+			}
+			repeated := info.Checkpoint + uint64(info.Logged) // what a crash left is repeated as it was
+			gave := d.between("pairs", 0, repeated)
+			d.grow(60)
+			d.dir = filepath.Join(t.TempDir(), "restored")
+			restored := func(cfg *runtime.Config) { cfg.FromSavepoint, cfg.Parallelism = target, 5 }
+			d.from, d.log.last = info.Checkpoint, info.Checkpoint
+			d.must(d.start(pairsSQL, restored))
+			d.settle()
+			d.job.Stop()
+			d.must(d.job.Wait())
+			after := d.net("pairs", repeated)
+			got, err := runtime.ReadInfo(nil, d.dir)
+			d.must(err)
+			if got.Generation != 1 || got.Job != info.Job || got.Restored == nil || got.Restored.Path != target {
+				t.Errorf("info of the restored directory: %+v", got)
+			}
+			// The same command line again goes on; another savepoint, or one over a state that is there, is refused.
+			d.must(d.start(pairsSQL, restored))
+			d.job.Stop()
+			d.must(d.job.Wait())
+			if got, err = runtime.ReadInfo(nil, d.dir); err != nil || got.Generation != 1 {
+				t.Errorf("started again: generation %d %v", got.Generation, err)
+			}
+			d.dir = first
+			if err := d.start(pairsSQL, restored); err == nil || !strings.Contains(err.Error(), "new or empty") {
+				t.Errorf("restored over a state directory: %v", err)
+			}
+			d.bounded()
+			d.dir = t.TempDir()
+			same(t, "pairs", gave.plus(after), d.expected(pairsSQL, "pairs"))
+		})
+	}
+}
+
+// The control channel does what the methods do, also where the directory's path is too long for a socket.
+func TestControlChannel(t *testing.T) {
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	for _, name := range []string{"short", strings.Repeat("long", 30)} {
+		d := newDirectory(t)
+		d.endless()
+		d.dir = filepath.Join(t.TempDir(), name)
+		d.must(d.start("SET 'pipeline.name' = 'my job';"+pairsSQL, nil))
+		d.settle()
+		r, err := runtime.FindJob("my job")
+		d.must(err)
+		d.must(r.Pause())
+		s, err := r.Status()
+		d.must(err)
+		if !s.Paused || s.Name != "my job" || s.PID != os.Getpid() || s.Dir != d.dir || s.Parallelism != 2 {
+			t.Errorf("status %+v", s)
+		}
+		info, err := runtime.ReadInfo(nil, d.dir) // the directory is locked
+		d.must(err)
+		rows := int64(0)
+		for _, o := range info.Operators {
+			for _, t := range o.Tables {
+				rows += t.Rows
+			}
+		}
+		if !info.Running || !info.Paused || rows == 0 || rows != d.job.Stats().StateRows || len(info.Positions) != 4 || !strings.Contains(info.SQL, "INSERT INTO pairs") {
+			t.Errorf("info %+v", info)
+		}
+		d.must(r.Resume())
+		if jobs, err := runtime.Jobs(); err != nil || len(jobs) != 1 || jobs[0].Job != s.Job {
+			t.Errorf("jobs %v %v", jobs, err)
+		}
+		target := filepath.Join(t.TempDir(), "save")
+		d.must(r.Savepoint(target))
+		if err := r.Savepoint(target); err == nil || !strings.Contains(err.Error(), "new or empty") {
+			t.Errorf("savepoint over another: %v", err)
+		}
+		d.must(r.Stop(filepath.Join(t.TempDir(), "last")))
+		d.must(d.job.Wait())
+		if _, err := runtime.FindJob("my job"); err == nil {
+			t.Error("found a job that has ended")
+		}
+		if _, err := runtime.Dial(d.dir); !errors.Is(err, runtime.ErrNotRunning) {
+			t.Errorf("dial: %v", err)
+		}
+		names, err := os.ReadDir(d.dir)
+		d.must(err)
+		for _, n := range names {
+			if strings.HasPrefix(n.Name(), "control") || n.Name() == "RUNNING" {
+				t.Errorf("%s is left", n.Name())
+			}
+		}
+	}
+}
