@@ -38,12 +38,30 @@ func (j *Job) newSinkTask(s *planner.Sink, index int) *sinkTask {
 	t := &sinkTask{
 		job: j, name: open.name, cons: op.NewConsolidate(pair, s.Spec.Mode == spi.Upsert), notNull: s.NotNull, columns: s.Out().Columns,
 	}
+	t.cons.SpillTo(j.store.Scratch(), j.epochMemory())
 	if open.box != nil {
 		t.box = open.box.writer(index)
 	} else {
 		t.writer = open.sink.Writer(index)
 	}
 	return t
+}
+
+// An epoch's output beyond this many bytes goes through the disk: a sixteenth of the memory budget for all writers
+// together, or without a budget a fixed size for each.
+const (
+	epochShare     = 16
+	minEpochMemory = 4 << 10
+	maxEpochMemory = 64 << 20
+)
+
+// epochMemory is how much of an epoch's output a writer's task keeps in memory.
+func (j *Job) epochMemory() int {
+	if j.cfg.MemoryBudget == 0 {
+		return maxEpochMemory
+	}
+	share := j.cfg.MemoryBudget / int64(epochShare*len(j.cfg.Plan.Sinks)*j.cfg.Parallelism)
+	return int(min(max(share, minEpochMemory), maxEpochMemory))
 }
 
 // Push implements op.Output.

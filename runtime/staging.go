@@ -13,9 +13,9 @@ type staging struct {
 	limit   int
 }
 
-// A shard stages a 32nd of its part of the budget: the groups that a pass reads may take many times that.
+// A shard stages an eighth of its part of the budget: the groups that a pass reads take several times that.
 const (
-	stagingShare = 32
+	stagingShare = 8
 	minStaging   = 64 << 10
 	maxStaging   = 32 << 20
 )

@@ -2,7 +2,7 @@ package op
 
 import (
 	"bytes"
-	"fmt"
+	"errors"
 
 	"github.com/sluicesql/sluice/engine/changelog"
 	"github.com/sluicesql/sluice/engine/keyenc"
@@ -13,7 +13,8 @@ import (
 // cancel, what is left of one key becomes one change, and deletes go before everything else.
 //
 // An epoch without a negative weight is given as it came. Otherwise only the negatives are hashed, and the
-// positives are looked up among them.
+// positives are looked up among them. An epoch that is larger than its memory goes through sorted runs on disk, see
+// SpillTo.
 type Consolidate struct {
 	pair   []keyenc.Column // a unique key of the rows; nil when none is known
 	upsert bool            // leave out UpdateBefore
@@ -24,6 +25,8 @@ type Consolidate struct {
 	table hashTable
 	keys  [2][]byte
 	mate  []int32 // for a row that is half of an update, the other half; −1 otherwise
+
+	runs *runs // nil: every epoch fits into memory
 }
 
 // NewConsolidate returns a Consolidate. pair holds a unique key of the rows, when one is known: the changes of
@@ -38,6 +41,9 @@ func (c *Consolidate) Push(b *changelog.Batch) error {
 	for i := range b.Len() {
 		c.epoch.AppendRow(b.Op(i), b.Row(i))
 	}
+	if c.runs != nil && c.epoch.Size() >= c.runs.limit {
+		return c.spill()
+	}
 	return nil
 }
 
@@ -46,6 +52,8 @@ func (c *Consolidate) Finish(next Output) error {
 	defer c.shrink()
 	e := &c.epoch
 	switch {
+	case c.runs != nil && !c.runs.scratch.Empty():
+		return c.finishRuns(next)
 	case e.Len() == 0:
 		return nil
 	case e.Negatives() == 0 && c.inserts():
@@ -165,7 +173,7 @@ func (c *Consolidate) checkKeys() error {
 				return bytes.Equal(c.keys[0], c.keys[1])
 			})
 			if twin >= 0 {
-				return fmt.Errorf("two rows of one epoch have the same key, which the plan holds to be unique: a source's events break its PRIMARY KEY")
+				return errSameKey
 			}
 			c.table.insert(h, int32(i))
 		}
@@ -173,16 +181,12 @@ func (c *Consolidate) checkKeys() error {
 	return nil
 }
 
+var errSameKey = errors.New("two rows of one epoch have the same key, which the plan holds to be unique: a source's events break its PRIMARY KEY")
+
 // give pushes what lives: deletes first, then updates and inserts in the order of their positive rows.
 func (c *Consolidate) give(next Output) error {
 	e := &c.epoch
-	push := func(op changelog.Op, r row.Row) error {
-		c.out.AppendRow(op, r)
-		if full(&c.out) && op != changelog.UpdateBefore {
-			return flush(&c.out, next)
-		}
-		return nil
-	}
+	push := c.pusher(next)
 	for i := range e.Len() {
 		if e.Op(i).Negative() && !c.dead[i] && c.mate[i] < 0 {
 			if err := push(changelog.Delete, e.Row(i)); err != nil {
@@ -208,6 +212,17 @@ func (c *Consolidate) give(next Output) error {
 		}
 	}
 	return flush(&c.out, next)
+}
+
+// pusher returns what hands changes on in batches.
+func (c *Consolidate) pusher(next Output) func(changelog.Op, row.Row) error {
+	return func(op changelog.Op, r row.Row) error {
+		c.out.AppendRow(op, r)
+		if full(&c.out) && op != changelog.UpdateBefore {
+			return flush(&c.out, next)
+		}
+		return nil
+	}
 }
 
 // keepBytes bounds the memory that an epoch leaves allocated for the next.

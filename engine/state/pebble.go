@@ -20,7 +20,7 @@ func shares(budget int64) (cache, memtable, hot int64) {
 		return 8 << 20, maxMemtable, 0
 	}
 	cache = max(budget/8, 256<<10)
-	memtable = min(max(budget/16, 256<<10), maxMemtable)
+	memtable = min(max(budget/16, minMemtable), maxMemtable)
 	return cache, memtable, max(budget-cache-2*memtable, 64<<10)
 }
 
@@ -57,8 +57,11 @@ func (s *Store) pebbleOptions(cache, memtable int64) *pebble.Options {
 	return o
 }
 
-// maxMemtable is what small commits gather in before they become a table.
-const maxMemtable = 16 << 20
+// A memtable is what small commits gather in before they become a table.
+const (
+	minMemtable = 256 << 10
+	maxMemtable = 16 << 20
+)
 
 func tableWriterOptions(o *pebble.Options) sstable.WriterOptions {
 	return o.MakeWriterOptions(0, pebbleFormat.MaxTableFormat())

@@ -106,7 +106,8 @@ func (sh *Shard) writeRun(f *Frozen) error {
 
 // newRun makes a run of what write adds.
 func (sh *Shard) newRun(write func(w *runWriter) error) error {
-	w, err := sh.store.createRun(fmt.Sprintf("run-%d-%d-%06d.sst", sh.stage, sh.no, sh.runSeq))
+	s := sh.store
+	w, err := s.createRun(s.fs.PathJoin(s.opts.Dir, ingestDir, fmt.Sprintf("run-%d-%d-%06d.sst", sh.stage, sh.no, sh.runSeq)))
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ func (sh *Shard) newRun(write func(w *runWriter) error) error {
 		return w.fault(err)
 	}
 	sh.runs = append(sh.runs, w.run)
-	sh.store.spilled.Add(int64(w.rows))
+	s.spilled.Add(int64(w.rows))
 	return sh.closeRuns()
 }
 
@@ -221,8 +222,7 @@ type unsynced struct{ vfs.File }
 
 func (unsynced) Sync() error { return nil }
 
-func (s *Store) createRun(name string) (*runWriter, error) {
-	path := s.fs.PathJoin(s.opts.Dir, ingestDir, name)
+func (s *Store) createRun(path string) (*runWriter, error) {
 	file, err := s.fs.Create(path, vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", path, err)

@@ -66,6 +66,8 @@ type Store struct {
 
 	restored map[uint16]int64 // rows that were on disk at Open, by table; constant
 
+	scratch scratchDir
+
 	mu    sync.Mutex
 	cut   []byte
 	meta  map[string][]byte // memory only
@@ -81,9 +83,11 @@ func Open(o Options) (*Store, error) {
 		o.Budget = 0
 	}
 	s := &Store{opts: o, fs: o.FS, meta: map[string][]byte{}, compactions: newPatience()}
-	if s.fs == nil {
+	if s.fs == nil || o.Dir == "" {
 		s.fs = vfs.Default
 	}
+	cache, memtable, _ := shares(o.Budget)
+	s.pebbleOpts = s.pebbleOptions(cache, memtable)
 	if o.Dir != "" {
 		if err := s.open(); err != nil {
 			err = s.fault(err)
@@ -131,8 +135,6 @@ func (s *Store) open() error {
 	if err := s.openDir(); err != nil {
 		return err
 	}
-	cache, memtable, _ := shares(s.opts.Budget)
-	s.pebbleOpts = s.pebbleOptions(cache, memtable)
 	db, err := pebble.Open(s.fs.PathJoin(s.opts.Dir, dbDir), s.pebbleOpts)
 	if err != nil {
 		return err
@@ -271,6 +273,7 @@ func (s *Store) release() error {
 		errs = append(errs, sh.close())
 	}
 	s.shards = nil
+	errs = append(errs, s.removeTemp())
 	if s.lock != nil {
 		errs = append(errs, s.unmark())
 		errs = append(errs, s.lock.Close())

@@ -1,0 +1,177 @@
+package op
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sluicesql/sluice/engine/changelog"
+	"github.com/sluicesql/sluice/engine/keyenc"
+	"github.com/sluicesql/sluice/engine/state"
+	"github.com/sluicesql/sluice/engine/types"
+)
+
+func memoryStore(t testing.TB) *state.Store {
+	t.Helper()
+	t.Setenv("TMPDIR", t.TempDir())
+	s, err := state.Open(state.Options{Shards: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
+			t.Errorf("left in the temporary directory: %v %v", left, err)
+		}
+	})
+	return s
+}
+
+// randomEpoch is a valid epoch over a few keys, in any order, as changes that came over several shards are; rows of
+// different lengths begin alike.
+func randomEpoch(rng *rand.Rand, held map[int64]string) []string {
+	var lines []string
+	value := func() string { return strings.Repeat("a", 1+rng.IntN(3)) + strings.Repeat("\x00", rng.IntN(6)) + "b" }
+	for range rng.IntN(60) {
+		k := rng.Int64N(8)
+		was, ok := held[k]
+		switch {
+		case !ok:
+			held[k] = value()
+			lines = append(lines, fmt.Sprintf("+I %d %s", k, held[k]))
+		case rng.IntN(2) == 0:
+			delete(held, k)
+			lines = append(lines, fmt.Sprintf("-D %d %s", k, was))
+		default:
+			held[k] = value()
+			lines = append(lines, fmt.Sprintf("-D %d %s", k, was), fmt.Sprintf("+I %d %s", k, held[k]))
+		}
+	}
+	rng.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+	return lines
+}
+
+// An epoch that goes through runs has the same net changes as one in memory, deletes first.
+func TestConsolidateRuns(t *testing.T) {
+	store := memoryStore(t)
+	rng := rand.New(rand.NewPCG(1, 2))
+	key := []keyenc.Column{{Index: 0, Phys: types.PhysInt}}
+	for _, c := range []struct {
+		name   string
+		pair   []keyenc.Column
+		upsert bool
+	}{{"key", key, false}, {"upsert", key, true}, {"rows", nil, false}} {
+		t.Run(c.name, func(t *testing.T) {
+			mem, disk := NewConsolidate(c.pair, c.upsert), NewConsolidate(c.pair, c.upsert)
+			held := map[int64]string{}
+			spilled := 0
+			for range 60 {
+				disk.SpillTo(store.Scratch(), 1+rng.IntN(600)) // several limits, each of its own Scratch
+				lines := randomEpoch(rng, held)
+				for len(lines) > 0 {
+					n := 1 + rng.IntN(len(lines))
+					b := batchOf(t, lines[:n]...)
+					lines = lines[n:]
+					if err := errors.Join(mem.Push(b), disk.Push(b)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if !disk.runs.scratch.Empty() {
+					spilled++
+				}
+				var got, want collect
+				if err := errors.Join(mem.Finish(&want), disk.Finish(&got)); err != nil {
+					t.Fatal(err)
+				}
+				late := slices.IndexFunc(got.lines, func(l string) bool { return l[:2] != "-D" })
+				if late >= 0 && slices.ContainsFunc(got.lines[late:], func(l string) bool { return l[:2] == "-D" }) {
+					t.Fatalf("a delete comes late in %q", got.lines)
+				}
+				for i, l := range got.lines {
+					if l[:2] == "-U" && (i+1 == len(got.lines) || got.lines[i+1][:5] != "+U"+l[2:5]) {
+						t.Fatalf("half an update in %q", got.lines)
+					}
+				}
+				slices.Sort(got.lines)
+				slices.Sort(want.lines)
+				if !slices.Equal(got.lines, want.lines) {
+					t.Fatalf("got  %q\nwant %q", got.lines, want.lines)
+				}
+				if !disk.runs.scratch.Empty() {
+					t.Fatal("runs are left after the epoch")
+				}
+			}
+			if spilled < 20 {
+				t.Errorf("%d epochs went to disk", spilled)
+			}
+		})
+	}
+}
+
+// Rows without a key come as often as they are there.
+func TestConsolidateRunsMultiplicity(t *testing.T) {
+	k := NewConsolidate(nil, false)
+	k.SpillTo(memoryStore(t).Scratch(), 1)
+	for _, l := range []string{"+I 1 a", "+I 1 a", "-D 2 b", "+I 1 a", "-D 2 b", "-D 1 a", "+I 3 c", "-D 3 c"} {
+		if err := k.Push(batchOf(t, l)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out collect
+	if err := k.Finish(&out); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(out.lines, "; "); got != "-D 2 b; -D 2 b; +I 1 a; +I 1 a" {
+		t.Error(got)
+	}
+}
+
+func TestConsolidateRunsRefuseTwoRowsOfOneKey(t *testing.T) {
+	for _, lines := range [][]string{{"+I 1 a", "+I 1 b"}, {"+I 1 a", "+I 1 a"}, {"-D 1 a", "-D 1 b"}} {
+		k := NewConsolidate([]keyenc.Column{{Index: 0, Phys: types.PhysInt}}, false)
+		k.SpillTo(memoryStore(t).Scratch(), 1)
+		for _, l := range lines {
+			if err := k.Push(batchOf(t, l)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := k.Finish(&collect{}); !errors.Is(err, errSameKey) {
+			t.Errorf("%v: %v", lines, err)
+		}
+	}
+}
+
+// BenchmarkConsolidateRuns is an epoch of updates that goes through runs of 4 MB.
+func BenchmarkConsolidateRuns(b *testing.B) {
+	in := make([]changelog.Batch, 50)
+	rows := 0
+	for p := range in {
+		for i := range 4096 {
+			k, v := int64(i*len(in)+p), fmt.Sprintf("some value of usual length %d", i)
+			in[p].AppendRow(changelog.UpdateBefore, pairRow(k, v))
+			in[p].AppendRow(changelog.UpdateAfter, pairRow(k, v+"'"))
+		}
+		rows += in[p].Len()
+	}
+	store := memoryStore(b)
+	k := NewConsolidate([]keyenc.Column{{Index: 0, Phys: types.PhysInt}}, false)
+	k.SpillTo(store.Scratch(), 4<<20)
+	b.ReportAllocs()
+	for b.Loop() {
+		for p := range in {
+			if err := k.Push(&in[p]); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := k.Finish(discard{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*rows), "ns/row")
+}
