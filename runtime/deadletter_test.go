@@ -1,0 +1,168 @@
+package runtime_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	jsonformat "github.com/sluicesql/sluice/connectors/format/json"
+	"github.com/sluicesql/sluice/connectors/format/raw"
+	"github.com/sluicesql/sluice/connectors/kafka"
+	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/internal/embed"
+	"github.com/sluicesql/sluice/planner"
+	"github.com/sluicesql/sluice/runtime"
+	"github.com/sluicesql/sluice/sql/parser"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// kafkaPlan plans the one job of a script over Kafka.
+func kafkaPlan(t *testing.T, b *embed.Broker, sql string) *planner.Plan {
+	t.Helper()
+	r := spi.NewRegistry()
+	kafka.Register(r)
+	jsonformat.Register(r)
+	raw.Register(r)
+	stmts, err := parser.Parse("test.sql", strings.ReplaceAll(sql, "$KAFKA", b.Addr()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := planner.NewSession(r).Run(stmts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range script.Steps {
+		if j, ok := s.(*planner.Job); ok {
+			return j.Plan
+		}
+	}
+	t.Fatal("the script has no job")
+	return nil
+}
+
+const deadLetterSQL = `
+CREATE TABLE i (id BIGINT, n INT) WITH ('connector' = 'kafka', 'topic' = 'in', 'properties.bootstrap.servers' = '$KAFKA',
+  'scan.startup.mode' = 'earliest-offset', 'scan.bounded.mode' = 'latest-offset', 'format' = 'json', 'json.ignore-parse-errors' = 'false',
+  'dead-letter.topic' = 'dead', 'dead-letter.topic.partitions' = '2', 'properties.metadata.max.age.ms' = '50');
+CREATE TABLE o (id BIGINT, n INT) WITH ('connector' = 'kafka', 'topic' = 'out', 'properties.bootstrap.servers' = '$KAFKA',
+  'format' = 'json', 'key.format' = 'json', 'key.fields' = 'id');
+INSERT INTO o SELECT id, n FROM i;`
+
+// A job is killed again and again while it puts messages aside, and its output topic grows meanwhile: every message
+// is in the output or among the dead letters, and none in both; every key keeps its partition.
+func TestDeadLettersAcrossCrashes(t *testing.T) {
+	t.Parallel()
+	b, err := embed.StartWith()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	for topic, n := range map[string]int32{"in": 3, "out": 2} {
+		if err := b.CreateTopic(topic, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	const records = 600
+	bad := map[string]bool{}
+	var in []embed.Record
+	for i := range records {
+		key := fmt.Sprint(i)
+		r := embed.Record{Topic: "in", Key: []byte(key), Value: fmt.Appendf(nil, `{"id":%d,"n":%d}`, i%50, i)}
+		switch rng.IntN(8) {
+		case 0:
+			r.Value = fmt.Appendf(nil, `{"id":%d,"n":"many"}`, i)
+		case 1:
+			r.Value = []byte("}{")
+		}
+		bad[key] = r.Value[0] == '}' || strings.Contains(string(r.Value), "many")
+		in = append(in, r)
+	}
+	if err := b.Produce(t.Context(), in...); err != nil {
+		t.Fatal(err)
+	}
+	cl, err := kgo.NewClient(kgo.SeedBrokers(b.Addr()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cl.Close)
+
+	plan, dir := kafkaPlan(t, b, deadLetterSQL), t.TempDir()
+	kills := 0
+	for run := 0; ; run++ {
+		var once sync.Once
+		hit := make(chan struct{})
+		after := uint64(1 + rng.IntN(6))
+		first := uint64(0)
+		job, err := runtime.Start(context.Background(), runtime.Config{
+			Plan: plan, Parallelism: 1 + rng.IntN(3), StateDir: dir, EpochMaxRows: 15, BatchRows: 4, CheckpointInterval: time.Duration(rng.IntN(20)+1) * time.Millisecond,
+			Hooks: &runtime.Hooks{Check: true, Done: func(epoch uint64) {
+				if first == 0 {
+					first = epoch
+				}
+				if epoch >= first+after && run < 25 {
+					once.Do(func() { close(hit) })
+				}
+			}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- job.Wait() }()
+		select {
+		case <-hit:
+			kills++
+			job.Kill()
+			<-ended
+			if _, err := kadm.NewClient(cl).CreatePartitions(t.Context(), 1, "out"); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		case err := <-ended:
+			if err != nil {
+				t.Fatal(err)
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("the job does not end")
+		}
+		break
+	}
+	if kills < 3 {
+		t.Fatalf("%d kills", kills)
+	}
+
+	dead := map[string]int{}
+	letters, err := b.Consume(t.Context(), "dead", int(b.Len("dead")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range letters {
+		dead[string(r.Key)]++
+	}
+	written := map[string]int{}
+	places := map[string]int32{}
+	out, err := b.Consume(t.Context(), "out", int(b.Len("out")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range out {
+		written[string(r.Value)]++
+		if p, ok := places[string(r.Key)]; ok && p != r.Partition {
+			t.Errorf("key %s is in partitions %d and %d", r.Key, p, r.Partition)
+		}
+		places[string(r.Key)] = r.Partition
+	}
+	for _, r := range in {
+		k := string(r.Key)
+		if bad[k] != (dead[k] > 0) || bad[k] == (written[string(r.Value)] > 0) {
+			t.Errorf("message %s, bad: %v, is %d times among the dead letters and %d times in the output", r.Value, bad[k], dead[k], written[string(r.Value)])
+		}
+	}
+	t.Logf("%d kills, %d dead letters, %d records in the output", kills, len(letters), len(out))
+}
