@@ -7,7 +7,9 @@ import (
 	"io"
 	"net"
 	"sort"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -32,6 +34,19 @@ type cluster struct {
 	adm   *kadm.Client
 	seeds string
 	sasl  bool
+
+	mu    sync.Mutex
+	hosts map[int32]string // addresses of brokers, from the last metadata
+}
+
+// broker names a broker, by its address where that is known.
+func (c *cluster) broker(id int32) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if h, ok := c.hosts[id]; ok {
+		return fmt.Sprintf("kafka broker %d at %s", id, h)
+	}
+	return fmt.Sprintf("kafka broker %d of %s", id, c.seeds)
 }
 
 // topicMeta is what a broker says of a topic.
@@ -66,16 +81,48 @@ func dial(s *settings, more ...kgo.Opt) (*cluster, error) {
 	return &cluster{cl: cl, adm: kadm.NewClient(cl), seeds: strings.Join(s.seeds, ","), sasl: s.security.usesSASL()}, nil
 }
 
-// connect asks for topics as metadata does, the first time: a refused connection is tried again for a
-// while, because the broker may be just coming up.
-func (c *cluster) connect(ctx context.Context, topics []string) (*clusterMeta, error) {
-	for start := time.Now(); ; {
-		m, err := c.metadata(ctx, topics, false)
-		if err == nil || !errors.Is(err, syscall.ECONNREFUSED) || time.Since(start) > openPatience || ctx.Err() != nil {
-			return m, err
+// connect asks for topics as metadata does, the first time.
+func (c *cluster) connect(ctx context.Context, topics []string) (m *clusterMeta, err error) {
+	err = retrying(ctx, func() error {
+		if m, err = c.metadata(ctx, topics, false); err != nil {
+			return err
 		}
-		pauseFor(ctx)
+		for name, t := range m.topics {
+			if len(t.partitions) == 0 { // it is just being created
+				return fmt.Errorf("kafka topic %s at %s has no partitions: %w", name, c.seeds, kerr.LeaderNotAvailable)
+			}
+		}
+		return nil
+	})
+	return m, err
+}
+
+// retrying tries again for a while what another moment may cure, so that a job starts while a broker is just
+// coming up or moving a leader.
+func retrying(ctx context.Context, f func() error) error {
+	for start := time.Now(); ; pauseFor(ctx) {
+		err := f()
+		if err == nil || ctx.Err() != nil || time.Since(start) > patience(err) {
+			return err
+		}
 	}
+}
+
+// patience is how long opening a table tries again after err.
+func patience(err error) time.Duration {
+	var ke *kerr.Error
+	var timeout net.Error
+	switch {
+	case errors.As(err, &ke):
+		if ke.Retriable {
+			return openPatience
+		}
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ECONNRESET), errors.As(err, &timeout) && timeout.Timeout():
+		return openPatience
+	case errors.Is(err, io.EOF):
+		return openPatience / 5 // more often than a restart it is a broker that wants TLS or SASL
+	}
+	return 0
 }
 
 // metadata asks for topics, or for all when topics is nil. create lets the broker create those missing.
@@ -94,6 +141,13 @@ func (c *cluster) metadata(ctx context.Context, topics []string, create bool) (*
 	if err != nil {
 		return nil, c.unreachable(err)
 	}
+	hosts := make(map[int32]string, len(resp.Brokers))
+	for _, b := range resp.Brokers {
+		hosts[b.NodeID] = net.JoinHostPort(b.Host, strconv.Itoa(int(b.Port)))
+	}
+	c.mu.Lock()
+	c.hosts = hosts
+	c.mu.Unlock()
 	m := &clusterMeta{topics: map[string]*topicMeta{}}
 	if resp.ClusterID != nil {
 		m.clusterID = *resp.ClusterID

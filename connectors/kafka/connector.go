@@ -92,16 +92,20 @@ func (c *connector) OpenSink(ctx context.Context, spec spi.SinkSpec) (spi.Sink, 
 	return s, nil
 }
 
+const retryTimeoutOption = "scan.retry-timeout"
+
 // sourceConfig is a table's options as a source.
 type sourceConfig struct {
 	settings
-	layout      *layout
-	topics      []string
-	pattern     *regexp.Regexp
-	start, end  point
-	discovery   time.Duration
-	parallelism int
-	dead        *spi.Table // takes what cannot be read; nil without
+	layout     *layout
+	topics     []string
+	pattern    *regexp.Regexp
+	start, end point
+	discovery  time.Duration
+	// retryTimeout is how long a partition may give nothing but failures; 0 for ever.
+	retryTimeout time.Duration
+	parallelism  int
+	dead         *spi.Table // takes what cannot be read; nil without
 }
 
 func (c *connector) sourceConfig(t *spi.Table) (cfg sourceConfig, err error) {
@@ -154,6 +158,9 @@ func (c *connector) sourceConfig(t *spi.Table) (cfg sourceConfig, err error) {
 		cfg.discovery = cfg.settings.discovery
 	}
 	if err != nil {
+		return cfg, err
+	}
+	if cfg.retryTimeout, err = o.Duration(retryTimeoutOption, 10*time.Minute); err != nil {
 		return cfg, err
 	}
 	if cfg.dead, err = c.deadLetters(t); err != nil {

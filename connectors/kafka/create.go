@@ -63,10 +63,11 @@ func positive(o spi.Options, name string, most int64) (int64, error) {
 
 // create makes a topic. One that another has made meanwhile is as good.
 func (c *cluster) create(ctx context.Context, topic string, how creation) error {
-	r, err := c.adm.CreateTopic(ctx, how.partitions, how.replication, how.configs, topic)
-	if err == nil {
-		err = r.Err
-	}
+	var r kadm.CreateTopicResponse
+	err := retrying(ctx, func() (err error) {
+		r, err = c.adm.CreateTopic(ctx, how.partitions, how.replication, how.configs, topic)
+		return err
+	})
 	if err == nil || errors.Is(err, kerr.TopicAlreadyExists) {
 		return nil
 	}

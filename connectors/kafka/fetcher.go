@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
@@ -23,7 +24,7 @@ const (
 	partialWait = 5 * time.Millisecond
 	// missingFor is how long a topic may be unknown to the brokers, as it is for a moment after its
 	// creation, until it counts as deleted.
-	missingFor = 2 * time.Second
+	missingFor = 5 * time.Second
 )
 
 // fetcher reads partitions from their leaders: one goroutine a broker, with one request under way each,
@@ -42,6 +43,9 @@ type fetcher struct {
 	// discover is called by the manager every interval; nil without discovery.
 	discover func(ctx context.Context)
 	interval time.Duration
+	// retryTimeout is how long a partition may give nothing but failures; 0 for ever.
+	retryTimeout time.Duration
+	alarm        alarm // the manager's
 
 	mu      sync.Mutex
 	topics  map[string]*topicRef
@@ -59,7 +63,8 @@ type brokerLoop struct {
 	// used by the loop alone
 	req    fetchRequest
 	asked  []*partition
-	failed int
+	failed int // requests in a row without an answer
+	alarm  alarm
 }
 
 // fetchRequest is a Fetch request; its version stays below 13 while a topic has no id.
@@ -169,20 +174,32 @@ func (f *fetcher) run(b *brokerLoop) {
 			continue
 		}
 		b.failed = 0
+		b.alarm.over()
 		f.handle(b, resp.(*kmsg.FetchResponse))
 	}
 }
 
+// closes is a broken connection, without the client's guess that SASL is missing: it has worked before.
+func closes(err error) error {
+	var first *kgo.ErrFirstReadEOF
+	if errors.As(err, &first) {
+		return errors.New("it closes the connection")
+	}
+	return err
+}
+
 // failed handles a request that got no answer: perhaps the broker is gone, and another one leads.
 func (f *fetcher) failed(b *brokerLoop, err error) {
+	err = closes(err)
 	f.errors.Add(1)
 	b.failed++
-	if b.failed == 3 {
-		f.warn(fmt.Sprintf("kafka broker %d of %s does not answer, trying again: %v", b.id, f.c.seeds, err))
+	if b.failed >= 3 && b.alarm.due(time.Now()) {
+		f.warn(fmt.Sprintf("%s does not answer, trying again: %v", f.c.broker(b.id), err))
 	}
 	f.mu.Lock()
 	for _, p := range b.asked {
 		p.inFlight, p.leader = false, -1
+		f.trouble(p, err)
 	}
 	f.mu.Unlock()
 	f.askLeaders()
@@ -302,6 +319,7 @@ func (f *fetcher) handle(b *brokerLoop, resp *kmsg.FetchResponse) {
 			case retriable(err):
 				f.errors.Add(1)
 				p.leader = -1
+				f.trouble(p, err)
 				troubled = true
 			default:
 				f.fail(p, fmt.Errorf("kafka %s@%d at %s: %w%s", p, p.fetchAt, f.c.seeds, err, remedy(err)))
@@ -326,6 +344,7 @@ func (f *fetcher) handle(b *brokerLoop, resp *kmsg.FetchResponse) {
 
 // accept queues what a response has for p. The caller holds mu.
 func (f *fetcher) accept(p *partition, rp *kmsg.FetchResponseTopicPartition, held *response, allEmpty bool) {
+	p.troubled = time.Time{}
 	stable := rp.HighWatermark
 	if f.s.readCommitted && rp.LastStableOffset >= 0 {
 		stable = rp.LastStableOffset
@@ -366,6 +385,19 @@ func (f *fetcher) accept(p *partition, rp *kmsg.FetchResponseTopicPartition, hel
 func (f *fetcher) fail(p *partition, err error) {
 	p.fetchAt = noEnd // nothing more is fetched
 	p.put(chunk{err: err})
+}
+
+// trouble notes that a request for p failed in a way that another attempt may cure, and ends p when none has for too
+// long. The caller holds mu.
+func (f *fetcher) trouble(p *partition, err error) {
+	now := time.Now()
+	switch {
+	case p.fetchAt >= p.end:
+	case p.troubled.IsZero():
+		p.troubled = now
+	case f.retryTimeout > 0 && now.Sub(p.troubled) > f.retryTimeout:
+		f.fail(p, fmt.Errorf("kafka %s@%d at %s: nothing could be read for %s ('%s'): %w", p, p.fetchAt, f.c.seeds, f.retryTimeout, retryTimeoutOption, err))
+	}
 }
 
 // outOfRange ends p with an error that says which offsets there are, or goes on elsewhere where auto.offset.reset
@@ -425,15 +457,18 @@ func rangeError(topic string, id int32, at, first, last int64) error {
 	return fmt.Errorf("kafka %s/%d@%d: offset out of range, the partition holds %d to %d: %s; nothing is skipped in silence: start from another position (a new state directory, or 'scan.startup.mode') and give the topic a longer retention, or accept the gap with 'properties.auto.offset.reset' = 'earliest'", topic, id, at, first, last, what)
 }
 
-// retriable reports whether another leader or another moment may help.
+// retriable reports whether another leader or another moment may help. A broker that is going down may answer with
+// UNKNOWN_SERVER_ERROR.
 func retriable(err error) bool {
-	return kerr.IsRetriable(err) || errors.Is(err, kerr.InconsistentTopicID) || errors.Is(err, kerr.UnknownTopicID) || errors.Is(err, kerr.UnknownTopicOrPartition)
+	return kerr.IsRetriable(err) || errors.Is(err, kerr.UnknownServerError) || errors.Is(err, kerr.InconsistentTopicID) || errors.Is(err, kerr.UnknownTopicID) || errors.Is(err, kerr.UnknownTopicOrPartition)
 }
 
 func remedy(err error) string {
 	switch {
 	case errors.Is(err, kerr.TopicAuthorizationFailed):
 		return "; grant READ on the topic to the user"
+	case errors.Is(err, kerr.GroupAuthorizationFailed):
+		return "; grant READ on the group to the user, or name another in 'properties.group.id'"
 	case errors.Is(err, kerr.ClusterAuthorizationFailed), errors.Is(err, kerr.SaslAuthenticationFailed):
 		return "; check the credentials"
 	}

@@ -2,12 +2,15 @@ package kafka
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
+
+var errNoLeader = errors.New("the partition has no leader that answers")
 
 // manage follows the leaders of the partitions, and looks for new ones.
 func (f *fetcher) manage() {
@@ -51,12 +54,23 @@ func (f *fetcher) update() bool {
 	f.mu.Unlock()
 	m, err := f.c.metadata(f.ctx, names, false)
 	if err != nil {
-		if f.ctx.Err() == nil {
-			f.errors.Add(1)
+		if f.ctx.Err() != nil {
+			return false
+		}
+		f.errors.Add(1)
+		if f.alarm.due(time.Now()) {
 			f.warn(fmt.Sprintf("%v; trying again", err))
 		}
+		f.mu.Lock()
+		for _, p := range f.parts {
+			if p.leader < 0 {
+				f.trouble(p, err)
+			}
+		}
+		f.mu.Unlock()
 		return false
 	}
+	f.alarm.over()
 	all := true
 	var moved []*partition
 	f.mu.Lock()
@@ -73,17 +87,23 @@ func (f *fetcher) update() bool {
 			continue
 		}
 		delete(f.missing, name)
-		if t.id != [16]byte{} && tm.id != t.id {
+		if isOther(t.id, tm.id) {
 			f.failTopic(t, "was deleted and created again")
 			continue
 		}
 		for _, p := range t.parts {
-			if p == nil || p.fetchAt >= p.end || int(p.id) >= len(tm.partitions) {
+			if p == nil || p.fetchAt >= p.end {
+				continue
+			}
+			if int(p.id) >= len(tm.partitions) { // the broker does not know them all yet
+				f.trouble(p, errNoLeader)
+				all = false
 				continue
 			}
 			pm := tm.partitions[p.id]
 			switch {
 			case pm.leader < 0:
+				f.trouble(p, errNoLeader)
 				all = false
 			case p.leader != pm.leader || p.leaderEpoch != pm.leaderEpoch:
 				if p.inFlight { // the request under way will end and say so
@@ -104,6 +124,7 @@ func (f *fetcher) update() bool {
 		p.inFlight = false
 		switch {
 		case again:
+			f.trouble(p, errNoLeader)
 			all = false
 		case err != nil:
 			f.fail(p, err)
@@ -114,6 +135,11 @@ func (f *fetcher) update() bool {
 		f.mu.Unlock()
 	}
 	return all
+}
+
+// isOther reports whether a topic's id is not the one it was; an answer that tells of a trouble has none.
+func isOther(was, now [16]byte) bool {
+	return was != [16]byte{} && now != [16]byte{} && was != now
 }
 
 func (f *fetcher) failTopic(t *topicRef, what string) {

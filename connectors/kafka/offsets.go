@@ -105,7 +105,13 @@ func (c *cluster) committedOffsets(ctx context.Context, group string, parts []*p
 			names = append(names, p.topic.name)
 		}
 	}
-	resp, err := c.adm.FetchOffsetsForTopics(ctx, group, names...)
+	var resp kadm.OffsetResponses
+	err := retrying(ctx, func() (err error) {
+		if resp, err = c.adm.FetchOffsetsForTopics(ctx, group, names...); err == nil {
+			err = resp.Error()
+		}
+		return err
+	})
 	if errors.Is(err, kerr.GroupIDNotFound) { // from Kafka 4 on; before it, a group without offsets
 		resp, err = nil, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -31,8 +32,9 @@ type partition struct {
 	fetchEpoch  int32 // leader epoch of what was fetched last, −1 when unknown
 	leader      int32 // −1: to be found
 	leaderEpoch int32
-	inFlight    bool // a request for it is under way; another broker must wait for its end
-	emptyRuns   int  // responses in a row that held nothing although the log goes on
+	inFlight    bool      // a request for it is under way; another broker must wait for its end
+	emptyRuns   int       // responses in a row that held nothing although the log goes on
+	troubled    time.Time // since when no request for it succeeds; zero when all is well
 
 	mu       sync.Mutex
 	queue    []chunk

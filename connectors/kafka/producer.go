@@ -54,6 +54,7 @@ type sender struct {
 	wake       chan struct{}
 	turn       int
 	failures   int
+	alarm      alarm
 	compressor kgo.Compressor
 	// what the request under way holds
 	parts []*outPartition
@@ -109,10 +110,13 @@ func (p *producer) newIdentity(ctx context.Context, seen int) error {
 	}
 	req := kmsg.NewPtrInitProducerIDRequest()
 	req.TransactionTimeoutMillis = 60_000
-	resp, err := req.RequestWith(ctx, p.c.cl)
-	if err == nil {
-		err = kerr.ErrorForCode(resp.ErrorCode)
-	}
+	var resp *kmsg.InitProducerIDResponse
+	err := retrying(ctx, func() (err error) {
+		if resp, err = req.RequestWith(ctx, p.c.cl); err == nil {
+			err = kerr.ErrorForCode(resp.ErrorCode)
+		}
+		return err
+	})
 	if err != nil {
 		if errors.Is(err, kerr.ClusterAuthorizationFailed) || errors.Is(err, kerr.TransactionalIDAuthorizationFailed) {
 			return fmt.Errorf("kafka at %s: the user may not write idempotently: %w; grant IDEMPOTENT_WRITE or set 'properties.enable.idempotence' = 'false'", p.c.seeds, err)
@@ -248,6 +252,7 @@ func (p *producer) run(s *sender) {
 			continue
 		}
 		s.failures = 0
+		s.alarm.over()
 		p.handle(s, resp.(*kmsg.ProduceResponse))
 	}
 }
@@ -304,9 +309,10 @@ func (p *producer) build(s *sender) bool {
 
 // unanswered handles a request without an answer: what it held is sent again, perhaps to another broker.
 func (p *producer) unanswered(s *sender, err error) {
+	err = closes(err)
 	s.failures++
-	if s.failures == 3 {
-		p.warn(fmt.Sprintf("kafka broker %d of %s does not answer, trying again: %v", s.id, p.c.seeds, err))
+	if s.failures >= 3 && s.alarm.due(time.Now()) {
+		p.warn(fmt.Sprintf("%s does not answer, trying again: %v", p.c.broker(s.id), err))
 	}
 	for _, q := range s.parts {
 		p.again(q, err)
@@ -347,7 +353,12 @@ func (p *producer) handle(s *sender, resp *kmsg.ProduceResponse) {
 			p.recycle(q.acknowledge())
 		case p.s.idempotent && p.txn == nil && (errors.Is(err, kerr.OutOfOrderSequenceNumber) || errors.Is(err, kerr.UnknownProducerID) || errors.Is(err, kerr.InvalidProducerEpoch) || errors.Is(err, kerr.InvalidProducerIDMapping)):
 			// The broker has forgotten this producer. Nothing of the batch was written by this request.
-			if err := p.newIdentity(p.ctx, q.sending.identity); err != nil && p.ctx.Err() == nil {
+			switch err := p.newIdentity(p.ctx, q.sending.identity); {
+			case err == nil || p.ctx.Err() != nil:
+			case patience(err) > 0:
+				p.again(q, err)
+				troubled = true
+			default:
 				p.fail(err)
 			}
 		case retriable(err):
@@ -371,7 +382,7 @@ func (p *producer) writeError(q *outPartition, err error, rp *kmsg.ProduceRespon
 	case errors.Is(err, kerr.TopicAuthorizationFailed):
 		fix = "; grant WRITE on the topic to the user"
 	case rp.ErrorMessage != nil && *rp.ErrorMessage != "":
-		fix = ": " + *rp.ErrorMessage
+		fix = " (" + *rp.ErrorMessage + ")"
 	}
 	return fmt.Errorf("kafka %s/%d at %s: %d records were refused: %w%s", p.topic, q.id, p.c.seeds, q.sending.n, err, fix)
 }
@@ -400,6 +411,7 @@ func (p *producer) manage() {
 	defer age.Stop()
 	wait := 10 * time.Millisecond
 	var missing time.Time
+	var trouble alarm
 	for {
 		select {
 		case <-p.ctx.Done():
@@ -416,7 +428,7 @@ func (p *producer) manage() {
 		}
 		switch {
 		case err != nil:
-			if p.ctx.Err() == nil {
+			if p.ctx.Err() == nil && trouble.due(time.Now()) {
 				p.warn(fmt.Sprintf("%v; trying again", err))
 			}
 			p.expire(err)
@@ -428,11 +440,12 @@ func (p *producer) manage() {
 				p.fail(fmt.Errorf("kafka topic %s at %s was deleted while it was written", p.topic, p.c.seeds))
 				return
 			}
-		case p.topicID != [16]byte{} && tm.id != p.topicID:
+		case isOther(p.topicID, tm.id):
 			p.fail(fmt.Errorf("kafka topic %s at %s was deleted and created again while it was written", p.topic, p.c.seeds))
 			return
 		case p.lead(tm):
 			wait, missing = 10*time.Millisecond, time.Time{}
+			trouble.over()
 			continue
 		}
 		p.pause(wait)
@@ -491,7 +504,7 @@ func (p *producer) lead(tm *topicMeta) bool {
 	}
 	p.mu.Unlock()
 	if !all {
-		p.expire(errors.New("the partition has no leader"))
+		p.expire(errNoLeader)
 	}
 	return all
 }

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kgo"
-
 	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 // embeddedCluster is the id of the broker inside the process (package internal/embed), where a missing
@@ -169,8 +169,14 @@ func (t *outTopic) Pin() string { return t.pin }
 
 // maxMessage is the topic's max.message.bytes, or the default where the user may not ask.
 func (t *outTopic) maxMessage(ctx context.Context) int {
-	configs, err := t.c.adm.DescribeTopicConfigs(ctx, t.cfg.topic)
-	if err != nil || len(configs) != 1 || configs[0].Err != nil {
+	var configs kadm.ResourceConfigs
+	err := retrying(ctx, func() (err error) {
+		if configs, err = t.c.adm.DescribeTopicConfigs(ctx, t.cfg.topic); err == nil && len(configs) == 1 {
+			err = configs[0].Err
+		}
+		return err
+	})
+	if err != nil || len(configs) != 1 {
 		return defaultMaxMessage
 	}
 	for _, c := range configs[0].Configs {

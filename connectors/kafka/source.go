@@ -15,6 +15,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 )
 
+// unknownFor is how long a topic may be unknown when a table is opened.
+const unknownFor = 300 * time.Millisecond
+
 // source implements spi.Source.
 type source struct {
 	cfg     sourceConfig
@@ -76,6 +79,7 @@ func openSource(ctx context.Context, cfg sourceConfig, scan spi.Scan) (_ *source
 		s.readers = append(s.readers, r)
 	}
 	s.fetcher = newFetcher(s.c, &s.cfg.settings, s.warn)
+	s.fetcher.retryTimeout = cfg.retryTimeout
 	for _, p := range parts {
 		s.assign(p)
 		p.reader.parts = append(p.reader.parts, p)
@@ -109,6 +113,11 @@ func (s *source) find(ctx context.Context) ([]*partition, error) {
 		}
 	}
 	m, err := ask(ctx, names)
+	// A topic made a moment ago is not known to every broker.
+	for start := time.Now(); err == nil && s.cfg.pattern == nil && len(m.missing) > 0 && time.Since(start) < unknownFor; {
+		pauseFor(ctx)
+		m, err = ask(ctx, names)
+	}
 	if err != nil {
 		return nil, err
 	}

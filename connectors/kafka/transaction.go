@@ -207,7 +207,7 @@ func (x *transaction) newProducer(ctx context.Context) error {
 	switch {
 	case tm == nil:
 		return finalError{fmt.Errorf("kafka topic %s at %s was deleted while it was written", x.t.cfg.topic, x.t.c.seeds)}
-	case tm.id != x.t.meta.id:
+	case isOther(x.t.meta.id, tm.id):
 		return finalError{fmt.Errorf("kafka topic %s at %s was deleted and created again while it was written", x.t.cfg.topic, x.t.c.seeds)}
 	}
 	x.p = newProducer(x.t)
