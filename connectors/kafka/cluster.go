@@ -120,7 +120,7 @@ func patience(err error) time.Duration {
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ECONNRESET), errors.As(err, &timeout) && timeout.Timeout():
 		return openPatience
 	case errors.Is(err, io.EOF):
-		return openPatience / 5 // more often than a restart it is a broker that wants TLS or SASL
+		return openPatience / 2 // more often than a restart it is a broker that wants TLS or SASL
 	}
 	return 0
 }
