@@ -89,14 +89,7 @@ func (b *binder) body(q ast.QueryBody) (*boundQuery, error) {
 		r, fields, err := b.relation(&ast.NamedTable{Pos: q.Pos, Name: q.Name})
 		return &boundQuery{r, fields}, err
 	case *ast.SetOp:
-		op, remedy := string(q.Kind), ""
-		if q.All {
-			op += " ALL"
-		}
-		if q.All && q.Kind == ast.Union {
-			remedy = "write one INSERT for each part"
-		}
-		return nil, notAvailable(q.Pos, op, remedy)
+		return b.setOp(q)
 	}
 	panic("planner: unknown query body")
 }

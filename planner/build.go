@@ -161,6 +161,8 @@ func (b *builder) collect(r rel) {
 		}
 	case *relAggregate:
 		b.collect(r.in)
+	case *relRepeat:
+		b.collect(r.in)
 	case *relUnion:
 		for _, in := range r.inputs {
 			b.collect(in)
@@ -213,6 +215,8 @@ func (b *builder) stream(r rel, need colSet) *stream {
 		return b.aggregate(r, need)
 	case *relUnion:
 		return b.union(r, need)
+	case *relRepeat:
+		return b.repeat(r, need)
 	}
 	panic("planner: unknown logical node")
 }

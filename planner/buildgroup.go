@@ -151,3 +151,14 @@ func bags(calls []AggCall, changing bool) []AggBag {
 	}
 	return out
 }
+
+func (b *builder) repeat(r *relRepeat, need colSet) *stream {
+	below := need.clone()
+	below[r.times] = true
+	in := b.stream(r.in, below)
+	f := in.facts.clone()
+	f.keys = nil
+	p := in.props()
+	n := &Repeat{Props: b.derive(in.ids, p.Mode, f, p.Bounded, in.dist), Input: in.node, Times: in.mustAt([]int{r.times})[0]}
+	return &stream{node: n, ids: in.ids, facts: f, dist: in.dist, reader: in.reader}
+}

@@ -95,6 +95,8 @@ func changingTable(r rel) *sourceInfo {
 		return changingTable(r.def.body)
 	case *relAggregate:
 		return changingTable(r.in)
+	case *relRepeat:
+		return changingTable(r.in)
 	case *relUnion:
 		for _, in := range r.inputs {
 			if t := changingTable(in); t != nil {

@@ -179,6 +179,10 @@ func factsOf(r rel) *facts {
 		return r.facts(factsOf(r.in))
 	case *relUnion:
 		return newFacts()
+	case *relRepeat:
+		f := factsOf(r.in).clone()
+		f.keys = nil
+		return f
 	case *relJoin:
 		if r.ordered {
 			return joinFacts(factsOf(r.inputs[0].rel), factsOf(r.inputs[1].rel), r.keyL, r.keyR)

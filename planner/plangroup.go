@@ -57,3 +57,13 @@ type Union struct {
 
 // Inputs implements Node.
 func (u *Union) Inputs() []Node { return u.Parts }
+
+// Repeat passes on each row as often as the BIGINT column Times says, and not at all where that is below one.
+type Repeat struct {
+	Props
+	Input Node
+	Times int
+}
+
+// Inputs implements Node.
+func (r *Repeat) Inputs() []Node { return []Node{r.Input} }

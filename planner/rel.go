@@ -14,7 +14,7 @@ import (
 // column that is merely passed on or renamed keeps its number: names are the scopes' business.
 
 // rel is a node of the logical tree: *relScan, *relValues, *relFilter, *relExtend, *relJoin, *relOuter,
-// *relAggregate, *relUnion, *relView or *relShared.
+// *relAggregate, *relUnion, *relRepeat, *relView or *relShared.
 type rel interface {
 	// out are the columns that the node delivers.
 	out() []int
@@ -222,6 +222,8 @@ func changing(r rel) bool {
 		}
 	case *relAggregate:
 		return true
+	case *relRepeat:
+		return changing(r.in)
 	case *relUnion:
 		return slices.ContainsFunc(r.inputs, changing)
 	case *relOuter:
@@ -243,6 +245,8 @@ func hasState(r rel) bool {
 		return hasState(r.body)
 	case *relShared:
 		return hasState(r.def.body)
+	case *relRepeat:
+		return hasState(r.in)
 	case *relUnion:
 		return slices.ContainsFunc(r.inputs, hasState)
 	case *relJoin, *relOuter, *relAggregate:

@@ -108,3 +108,11 @@ func renumberedOrder(order []orderKey, f func(int) int) []orderKey {
 	}
 	return order
 }
+
+// relRepeat has each row of its input as often as a column says, and not at all where that is below one.
+type relRepeat struct {
+	in    rel
+	times int
+}
+
+func (r *relRepeat) out() []int { return r.in.out() }

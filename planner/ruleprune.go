@@ -105,6 +105,10 @@ func (p *pruner) mark(r rel, need colSet) {
 			}
 		}
 		p.mark(r.in, below)
+	case *relRepeat:
+		below := need.clone()
+		below[r.times] = true
+		p.mark(r.in, below)
 	case *relUnion:
 		for i, in := range r.inputs {
 			below := colSet{}

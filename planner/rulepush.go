@@ -24,6 +24,9 @@ func push(r rel, conds []expr.Expr) rel {
 		return pushAggregate(r, conds)
 	case *relUnion:
 		return pushUnion(r, conds)
+	case *relRepeat:
+		r.in = push(r.in, conds)
+		return r
 	case *relOuter:
 		return pushOuter(r, conds)
 	}

@@ -98,6 +98,8 @@ func mapInputs(r rel, f func(rel) (rel, error)) (err error) {
 		}
 	case *relAggregate:
 		r.in, err = f(r.in)
+	case *relRepeat:
+		r.in, err = f(r.in)
 	case *relUnion:
 		for i := range r.inputs {
 			if r.inputs[i], err = f(r.inputs[i]); err != nil {
@@ -254,6 +256,8 @@ func renumbered(r rel, f func(int) int) rel {
 			n.calls = append(n.calls, c.renumbered(f))
 		}
 		return n
+	case *relRepeat:
+		return &relRepeat{in: renumbered(r.in, f), times: f(r.times)}
 	case *relUnion:
 		n := &relUnion{ids: all(r.ids)}
 		for i, in := range r.inputs {
