@@ -11,6 +11,11 @@ import (
 
 // expr binds an expression over the columns in scope, whose numbers become the indexes of its columns.
 func (b *binder) expr(e ast.Expr, sc *scope) (expr.Expr, error) {
+	if item := sc.alias(e); item != nil {
+		plain := *sc
+		plain.aliases = nil
+		return b.expr(item, &plain)
+	}
 	if sc.group != nil {
 		if x, done, err := b.grouped(e, sc); done {
 			return x, err
@@ -298,7 +303,7 @@ func (b *binder) function(e *ast.Call, sc *scope) (expr.Expr, error) {
 	name := upper(e.Name.Base().Name)
 	switch {
 	case e.Over != nil:
-		return nil, notAvailable(e.Pos, "the window function "+name+" OVER", "")
+		return b.windowCall(e, sc)
 	case expr.LookupAggregate(name) != nil && len(e.Name.Parts) == 1:
 		return nil, hint(errAt(e.Pos, "the aggregate function %s cannot stand here", name), "aggregates stand in SELECT, HAVING, QUALIFY and ORDER BY; filter by one with HAVING")
 	case name == "COLLECT":

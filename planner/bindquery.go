@@ -33,6 +33,8 @@ type field struct {
 type boundQuery struct {
 	rel    rel
 	fields []field
+	// order are the columns of ORDER BY, where the query's body was bound with them.
+	order []orderKey
 }
 
 // query binds a whole query.
@@ -43,16 +45,21 @@ func (b *binder) query(q *ast.Query) (*boundQuery, error) {
 			return nil, err
 		}
 	}
-	if len(q.OrderBy) > 0 {
-		return nil, notAvailable(q.OrderBy[0].Pos, "ORDER BY", "the rows of a result that is kept up to date have no order")
+	if len(q.OrderBy) > 0 && q.Limit == nil && q.Offset == nil {
+		return nil, notAvailable(q.OrderBy[0].Pos, "ORDER BY without LIMIT",
+			"the rows of a result that is kept up to date have no order; leave it out, or add LIMIT n to keep the first n rows")
 	}
-	if q.Limit != nil {
-		return nil, notAvailable(q.Limit.Position(), "LIMIT", "")
+	var res *boundQuery
+	var err error
+	if sel, ok := q.Body.(*ast.Select); ok {
+		res, err = b.selectBody(sel, q.OrderBy)
+	} else if res, err = b.body(q.Body); err == nil {
+		err = b.orderFields(res, q.OrderBy)
 	}
-	if q.Offset != nil {
-		return nil, notAvailable(q.Offset.Position(), "OFFSET", "")
+	if err != nil || q.Limit == nil && q.Offset == nil {
+		return res, err
 	}
-	return b.body(q.Body)
+	return res, b.limit(res, q)
 }
 
 // with enters the WITH items, each seeing those before it.
@@ -82,34 +89,22 @@ func (b *binder) body(q ast.QueryBody) (*boundQuery, error) {
 	case *ast.Query:
 		return b.query(q)
 	case *ast.Select:
-		return b.selectBody(q)
+		return b.selectBody(q, nil)
 	case *ast.Values:
 		return b.values(q)
 	case *ast.TableQuery:
 		r, fields, err := b.relation(&ast.NamedTable{Pos: q.Pos, Name: q.Name})
-		return &boundQuery{r, fields}, err
+		return &boundQuery{rel: r, fields: fields}, err
 	case *ast.SetOp:
 		return b.setOp(q)
 	}
 	panic("planner: unknown query body")
 }
 
-// refuseClauses refuses the clauses of a SELECT that nothing executes yet.
-func refuseClauses(q *ast.Select) error {
-	switch {
-	case len(q.Hints) > 0:
-		return notAvailable(q.Hints[0].Pos, "the hint "+q.Hints[0].Name.Name, "")
-	case len(q.Windows) > 0:
-		return notAvailable(q.Windows[0].Name.Pos, "the WINDOW clause", "")
-	case q.Qualify != nil:
-		return notAvailable(q.Qualify.Position(), "QUALIFY", "")
-	}
-	return nil
-}
-
-func (b *binder) selectBody(q *ast.Select) (*boundQuery, error) {
-	if err := refuseClauses(q); err != nil {
-		return nil, err
+// selectBody binds a SELECT; order is the ORDER BY behind it, whose expressions may be over its input.
+func (b *binder) selectBody(q *ast.Select, order []ast.OrderItem) (*boundQuery, error) {
+	if len(q.Hints) > 0 {
+		return nil, notAvailable(q.Hints[0].Pos, "the hint "+q.Hints[0].Name.Name, "")
 	}
 	// Without FROM there is one row, of no columns.
 	var r rel = &relValues{rows: [][]expr.Expr{{}}}
@@ -130,7 +125,7 @@ func (b *binder) selectBody(q *ast.Select) (*boundQuery, error) {
 		r = &relFilter{in: sc.subs.attach(r), conds: conds}
 	}
 	var having []expr.Expr
-	if groups(q, nil) {
+	if groups(q, order) {
 		if sc, err = b.groupBy(q, sc); err != nil {
 			return nil, err
 		}
@@ -140,6 +135,9 @@ func (b *binder) selectBody(q *ast.Select) (*boundQuery, error) {
 			}
 		}
 	}
+	over := *sc
+	over.windows = &windowScope{named: q.Windows}
+	sc = &over
 	var fields []field
 	var items []extendItem
 	for i := range q.Items {
@@ -166,17 +164,36 @@ func (b *binder) selectBody(q *ast.Select) (*boundQuery, error) {
 			items = append(items, *item)
 		}
 	}
+	var qualify []expr.Expr
+	if q.Qualify != nil {
+		over.aliases = q.Items
+		qualify, err = b.condition(q.Qualify, sc, "QUALIFY")
+		if over.aliases = nil; err != nil {
+			return nil, err
+		}
+	}
+	keys, err := b.orderBy(order, q, sc, fields, &items)
+	if err != nil {
+		return nil, err
+	}
 	if sc.group != nil {
 		r = sc.group.rel(b, sc.group.input.subs.attach(r))
 	}
-	r = filtered(sc.subs.attach(r), having)
-	if len(items) > 0 {
+	if r = filtered(sc.subs.attach(r), having); len(sc.windows.windows) > 0 {
+		if err := stable(q, items, qualify); err != nil {
+			return nil, err
+		}
+		r = sc.windows.rel(r)
+	} else if q.Qualify != nil {
+		return nil, hint(errAt(q.Qualify.Position(), "QUALIFY needs a window function"), "write the condition in WHERE or HAVING")
+	}
+	if r = filtered(r, qualify); len(items) > 0 {
 		r = &relExtend{in: r, items: items}
 	}
 	if q.Distinct {
 		r = b.distinct(r, fields)
 	}
-	return &boundQuery{r, fields}, nil
+	return &boundQuery{rel: r, fields: fields, order: keys}, nil
 }
 
 // distinct is r with each row of the fields once.

@@ -50,11 +50,11 @@ func (b *binder) setOp(q *ast.SetOp) (*boundQuery, error) {
 	}
 	switch {
 	case q.Kind != ast.Union:
-		return &boundQuery{b.compared(u, q), fields}, nil
+		return &boundQuery{rel: b.compared(u, q), fields: fields}, nil
 	case q.All:
-		return &boundQuery{u, fields}, nil
+		return &boundQuery{rel: u, fields: fields}, nil
 	}
-	return &boundQuery{b.distinct(u, fields), fields}, nil
+	return &boundQuery{rel: b.distinct(u, fields), fields: fields}, nil
 }
 
 // converted is the column of a side that holds from as type t.

@@ -56,7 +56,7 @@ func (b *binder) values(q *ast.Values) (*boundQuery, error) {
 		}
 	}
 	v.rows = rows
-	return &boundQuery{v, fields}, nil
+	return &boundQuery{rel: v, fields: fields}, nil
 }
 
 func isConstant(e expr.Expr) bool {

@@ -163,6 +163,8 @@ func (b *builder) collect(r rel) {
 		b.collect(r.in)
 	case *relRepeat:
 		b.collect(r.in)
+	case *relWindow:
+		b.collect(r.in)
 	case *relUnion:
 		for _, in := range r.inputs {
 			b.collect(in)
@@ -217,6 +219,8 @@ func (b *builder) stream(r rel, need colSet) *stream {
 		return b.union(r, need)
 	case *relRepeat:
 		return b.repeat(r, need)
+	case *relWindow:
+		return b.window(r, need)
 	}
 	panic("planner: unknown logical node")
 }

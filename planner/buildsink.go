@@ -97,6 +97,8 @@ func changingTable(r rel) *sourceInfo {
 		return changingTable(r.in)
 	case *relRepeat:
 		return changingTable(r.in)
+	case *relWindow:
+		return changingTable(r.in)
 	case *relUnion:
 		for _, in := range r.inputs {
 			if t := changingTable(in); t != nil {

@@ -152,6 +152,8 @@ func describe(n Node) (string, []string) {
 		return describeJoin(n)
 	case *Aggregate:
 		return describeAggregate(n)
+	case *Window:
+		return describeWindow(n)
 	case *Repeat:
 		return "Repeat: each row " + n.Input.Out().name(n.Times) + " times", nil
 	case *Union:

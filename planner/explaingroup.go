@@ -3,6 +3,8 @@ package planner
 import (
 	"fmt"
 	"strings"
+
+	"github.com/sluicesql/sluice/engine/expr"
 )
 
 func describeAggregate(n *Aggregate) (string, []string) {
@@ -74,4 +76,46 @@ func orderText(in *Props, order []OrderKey) string {
 		parts = append(parts, s)
 	}
 	return strings.Join(parts, ", ")
+}
+
+func describeWindow(n *Window) (string, []string) {
+	in := n.Input.Out()
+	rows := "all rows"
+	if len(n.Partition) > 0 {
+		rows = "each " + in.names(n.Partition)
+	}
+	title := "Window: over " + rows
+	var d []string
+	if n.Limit != nil {
+		title = "Top: " + limitText(n.Limit) + " of " + rows
+	}
+	if len(n.Order) > 0 {
+		d = append(d, "ordered by "+orderText(in, n.Order)+", then by the row")
+	}
+	var calls []string
+	for i := range n.Calls {
+		calls = append(calls, n.Columns[len(in.Columns)+i].Name)
+	}
+	if calls != nil {
+		d = append(d, "computes: "+strings.Join(calls, ", "))
+	}
+	if n.Limit != nil && n.Limit.Hi > 0 && in.Mode == 0 && n.Limit.Kind == expr.WindowRowNumber {
+		d = append(d, "keeps no more rows than it shows: its input takes nothing back")
+	}
+	if n.Why != "" {
+		d = append(d, "why: "+n.Why)
+	}
+	return title, d
+}
+
+func limitText(l *RankLimit) string {
+	what := map[expr.WindowKind]string{expr.WindowRowNumber: "row", expr.WindowRank: "rank", expr.WindowDenseRank: "dense rank"}[l.Kind]
+	lo := max(l.Lo, 1)
+	switch {
+	case l.Hi == 0:
+		return fmt.Sprintf("%ss from %d on", what, lo)
+	case l.Hi == lo:
+		return fmt.Sprintf("%s %d", what, lo)
+	}
+	return fmt.Sprintf("%ss %d to %d", what, lo, l.Hi)
 }

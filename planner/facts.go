@@ -179,6 +179,8 @@ func factsOf(r rel) *facts {
 		return r.facts(factsOf(r.in))
 	case *relUnion:
 		return newFacts()
+	case *relWindow:
+		return r.facts(factsOf(r.in))
 	case *relRepeat:
 		f := factsOf(r.in).clone()
 		f.keys = nil

@@ -20,7 +20,7 @@ type Plan struct {
 }
 
 // Node is an operator of the plan: *Scan, *DeadLetters, *Values, *Filter, *Project, *Normalise, *Exchange, *Join,
-// *Aggregate, *Union, *Repeat, *Sink.
+// *Aggregate, *Union, *Repeat, *Window, *Sink.
 type Node interface {
 	// Out are the properties of the node's output.
 	Out() *Props

@@ -67,3 +67,38 @@ type Repeat struct {
 
 // Inputs implements Node.
 func (r *Repeat) Inputs() []Node { return []Node{r.Input} }
+
+// Window adds to each row the results of window functions over the rows of its partition. Its input is divided by
+// Partition in this order; without one all rows are on one shard.
+type Window struct {
+	Props
+	Input     Node
+	Partition []int
+	Order     []OrderKey
+	Calls     []WindowCall
+	// Limit keeps only rows of some ranks; nil keeps all.
+	Limit *RankLimit
+	// Why tells what the node is for, where the query does not say it.
+	Why string
+}
+
+// Inputs implements Node.
+func (w *Window) Inputs() []Node { return []Node{w.Input} }
+
+// RankLimit keeps the rows of a partition whose rank is from Lo to Hi, both included. Hi 0 is no end.
+type RankLimit struct {
+	Kind   expr.WindowKind // WindowRowNumber, WindowRank or WindowDenseRank
+	Lo, Hi int64
+}
+
+// WindowCall is a call of a window function over the input's columns.
+type WindowCall struct {
+	Kind expr.WindowKind
+	// Arg is the argument's column, and Default that of LAG's and LEAD's third argument; −1 for none.
+	Arg, Default int
+	// N is the distance of LAG and LEAD, and NTILE's number of parts.
+	N     int64
+	Frame expr.Frame
+	// Aggregate is the call of WindowAggregate.
+	Aggregate *AggCall
+}

@@ -14,7 +14,7 @@ import (
 // column that is merely passed on or renamed keeps its number: names are the scopes' business.
 
 // rel is a node of the logical tree: *relScan, *relValues, *relFilter, *relExtend, *relJoin, *relOuter,
-// *relAggregate, *relUnion, *relRepeat, *relView or *relShared.
+// *relAggregate, *relUnion, *relRepeat, *relWindow, *relView or *relShared.
 type rel interface {
 	// out are the columns that the node delivers.
 	out() []int
@@ -222,6 +222,8 @@ func changing(r rel) bool {
 		}
 	case *relAggregate:
 		return true
+	case *relWindow:
+		return true
 	case *relRepeat:
 		return changing(r.in)
 	case *relUnion:
@@ -249,7 +251,7 @@ func hasState(r rel) bool {
 		return hasState(r.in)
 	case *relUnion:
 		return slices.ContainsFunc(r.inputs, hasState)
-	case *relJoin, *relOuter, *relAggregate:
+	case *relJoin, *relOuter, *relAggregate, *relWindow:
 		return true
 	}
 	return false

@@ -116,3 +116,109 @@ type relRepeat struct {
 }
 
 func (r *relRepeat) out() []int { return r.in.out() }
+
+// relWindow adds to each row what window functions give for it among the rows of its partition, in order. With a limit
+// it keeps only rows of some ranks: it is then top-N.
+type relWindow struct {
+	in        rel
+	partition []int
+	order     []orderKey
+	calls     []windowCall
+	limit     *RankLimit
+}
+
+// windowCall is a call of a window function over columns of the input.
+type windowCall struct {
+	id    int
+	kind  expr.WindowKind
+	arg   int // −1 for none
+	n     int64
+	deflt int // −1 for none
+	frame expr.Frame
+	agg   aggCall // of WindowAggregate
+}
+
+func (w *relWindow) out() []int {
+	o := slices.Clone(w.in.out())
+	for i := range w.calls {
+		o = append(o, w.calls[i].id)
+	}
+	return o
+}
+
+// reads adds the columns by which rows are divided and ordered, and those of the calls in need.
+func (w *relWindow) reads(s, need colSet) {
+	for _, id := range w.partition {
+		s[id] = true
+	}
+	for _, k := range w.order {
+		s[k.col] = true
+	}
+	for i := range w.calls {
+		c := &w.calls[i]
+		if !need[c.id] {
+			continue
+		}
+		if c.kind == expr.WindowAggregate {
+			c.agg.reads(s)
+		}
+		for _, id := range []int{c.arg, c.deflt} {
+			if id >= 0 {
+				s[id] = true
+			}
+		}
+	}
+}
+
+// below is what the input must deliver for need.
+func (w *relWindow) below(need colSet) colSet {
+	s := need.clone()
+	for i := range w.calls {
+		delete(s, w.calls[i].id)
+	}
+	w.reads(s, need)
+	return s
+}
+
+// facts are those of the input, and what row numbers tell: with the partition they are a key, and the partition alone is
+// one where one number is kept.
+func (w *relWindow) facts(in *facts) *facts {
+	f := in.clone()
+	for i := range w.calls {
+		if w.calls[i].kind == expr.WindowRowNumber {
+			f.addKey(append(slices.Clone(w.partition), w.calls[i].id))
+		}
+	}
+	if l := w.limit; l != nil && l.Kind == expr.WindowRowNumber && l.Hi > 0 && l.Hi <= max(l.Lo, 1) {
+		f.addKey(w.partition)
+		for i := range w.calls {
+			f.consts[f.rep(w.calls[i].id)] = true
+		}
+		f.rekey()
+	}
+	return f
+}
+
+func (w *relWindow) renumbered(in rel, f func(int) int) *relWindow {
+	n := &relWindow{in: in, order: renumberedOrder(w.order, f), limit: w.limit}
+	for _, id := range w.partition {
+		n.partition = append(n.partition, f(id))
+	}
+	for _, c := range w.calls {
+		c.id = f(c.id)
+		if c.arg >= 0 {
+			c.arg = f(c.arg)
+		}
+		if c.deflt >= 0 {
+			c.deflt = f(c.deflt)
+		}
+		if c.kind == expr.WindowAggregate {
+			c.agg.id = c.id
+			id := c.id
+			c.agg = c.agg.renumbered(f)
+			c.agg.id = id
+		}
+		n.calls = append(n.calls, c)
+	}
+	return n
+}

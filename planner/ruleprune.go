@@ -105,6 +105,8 @@ func (p *pruner) mark(r rel, need colSet) {
 			}
 		}
 		p.mark(r.in, below)
+	case *relWindow:
+		p.mark(r.in, r.below(need))
 	case *relRepeat:
 		below := need.clone()
 		below[r.times] = true
@@ -159,6 +161,11 @@ func (p *pruner) sweep(r rel) (rel, error) {
 		r.need = p.used.of(r.ids)
 	case *relAggregate:
 		r.calls = slices.DeleteFunc(r.calls, func(c aggCall) bool { return !p.used[c.id] })
+	case *relWindow:
+		r.calls = slices.DeleteFunc(r.calls, func(c windowCall) bool { return !p.used[c.id] })
+		if len(r.calls) == 0 && r.limit == nil {
+			return r.in, nil
+		}
 	case *relUnion:
 		r.sweep(p.used)
 	case *relExtend:

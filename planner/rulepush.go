@@ -24,6 +24,8 @@ func push(r rel, conds []expr.Expr) rel {
 		return pushAggregate(r, conds)
 	case *relUnion:
 		return pushUnion(r, conds)
+	case *relWindow:
+		return pushWindow(r, conds)
 	case *relRepeat:
 		r.in = push(r.in, conds)
 		return r
@@ -209,4 +211,76 @@ func pushUnion(u *relUnion, conds []expr.Expr) rel {
 		u.inputs[i] = push(u.inputs[i], below[i])
 	}
 	return filtered(u, above)
+}
+
+// pushWindow moves conditions on the partition below, which keep or drop whole partitions, and makes conditions on the
+// window's one rank its limit.
+func pushWindow(w *relWindow, conds []expr.Expr) rel {
+	var below, above []expr.Expr
+	for _, c := range conds {
+		cols := expr.ColumnsOf(c)
+		switch {
+		case len(cols) > 0 && expr.Deterministic(c) && !slices.ContainsFunc(cols, func(id int) bool { return !slices.Contains(w.partition, id) }):
+			below = append(below, c)
+		case !w.limitBy(c):
+			above = append(above, c)
+		}
+	}
+	w.in = push(w.in, below)
+	return filtered(w, above)
+}
+
+// limitBy makes c, if it bounds the window's one rank by a constant, part of the limit.
+func (w *relWindow) limitBy(c expr.Expr) bool {
+	if len(w.calls) != 1 || w.calls[0].kind > expr.WindowDenseRank {
+		return false
+	}
+	call, ok := c.(*expr.Call)
+	if !ok || len(call.Args) < 2 {
+		return false
+	}
+	col, ok := stripCast(call.Args[0]).(*expr.Column)
+	if !ok || col.Index != w.calls[0].id {
+		return false
+	}
+	var n [2]int64
+	for i, a := range call.Args[1:] {
+		k, ok := a.(*expr.Const)
+		if !ok || k.Value.Null || !k.T.IsInteger() {
+			return false
+		}
+		n[i] = k.Value.I
+	}
+	l := RankLimit{Kind: w.calls[0].kind}
+	if w.limit != nil {
+		l = *w.limit
+	}
+	lo, hi := l.Lo, int64(0)
+	switch call.Fn.Name {
+	case "=":
+		lo, hi = n[0], n[0]
+	case "<=":
+		hi = n[0]
+	case "<":
+		hi = n[0] - 1
+	case ">=":
+		lo = n[0]
+	case ">":
+		lo = n[0] + 1
+	case "BETWEEN":
+		lo, hi = n[0], n[1]
+	default:
+		return false
+	}
+	if call.Fn.Name != ">=" && call.Fn.Name != ">" {
+		if hi < 1 {
+			return false // nothing passes; the condition says so as well
+		}
+		if l.Hi == 0 || hi < l.Hi {
+			l.Hi = hi
+		}
+	}
+	l.Lo = max(l.Lo, lo)
+	w.limit = &l
+	return true
 }

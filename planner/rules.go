@@ -100,6 +100,8 @@ func mapInputs(r rel, f func(rel) (rel, error)) (err error) {
 		r.in, err = f(r.in)
 	case *relRepeat:
 		r.in, err = f(r.in)
+	case *relWindow:
+		r.in, err = f(r.in)
 	case *relUnion:
 		for i := range r.inputs {
 			if r.inputs[i], err = f(r.inputs[i]); err != nil {
@@ -256,6 +258,8 @@ func renumbered(r rel, f func(int) int) rel {
 			n.calls = append(n.calls, c.renumbered(f))
 		}
 		return n
+	case *relWindow:
+		return r.renumbered(renumbered(r.in, f), f)
 	case *relRepeat:
 		return &relRepeat{in: renumbered(r.in, f), times: f(r.times)}
 	case *relUnion:

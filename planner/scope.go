@@ -21,6 +21,10 @@ type scope struct {
 	changing bool
 	// group is set above a grouping: the columns are then those of the rows that are grouped.
 	group *groupScope
+	// windows collects the window functions; nil where none can stand.
+	windows *windowScope
+	// aliases are items of SELECT that can be named where no column has the name.
+	aliases []ast.SelectItem
 }
 
 // scopeColumn is a column that names can refer to.
@@ -162,4 +166,18 @@ func volatileError(pos ast.Pos, what, fn string) *ast.Error {
 	}
 	return hint(errAt(pos, "%s cannot be used here: %s gives another value each time, and the input can take rows back, so that a deletion would not match the row that was shown", what, subject),
 		"use it over an append-only table, or take the value from the data")
+}
+
+// alias is the expression of SELECT that e names by its alias; nil where it names none.
+func (s *scope) alias(e ast.Expr) ast.Expr {
+	ref, ok := e.(*ast.ColumnRef)
+	if !ok || len(s.aliases) == 0 || len(ref.Parts) != 1 || len(s.find("", ref.Parts[0].Name)) > 0 {
+		return nil
+	}
+	for i := range s.aliases {
+		if s.aliases[i].Alias.Name == ref.Parts[0].Name {
+			return s.aliases[i].Expr
+		}
+	}
+	return nil
 }

@@ -27,6 +27,8 @@ func StateTables(n Node) int {
 		return 2
 	case *Normalise:
 		return 1
+	case *Window:
+		return 1
 	case *Aggregate: // groups, accumulators' bytes, bags
 		return 2 + len(n.Bags)
 	}

@@ -3,6 +3,7 @@ package runtime
 import (
 	"fmt"
 
+	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/keyenc"
 	"github.com/sluicesql/sluice/engine/op"
 	"github.com/sluicesql/sluice/engine/row"
@@ -53,4 +54,32 @@ func orderColumns(ts []types.Type, order []planner.OrderKey) []keyenc.OrderColum
 		out = append(out, keyenc.OrderColumn{Column: keyenc.Column{Index: k.Col, Phys: ts[k.Col].Phys()}, Desc: k.Desc, NullsLast: k.NullsLast})
 	}
 	return out
+}
+
+// window builds a window.
+func (b *builder) window(in *instance, n *planner.Window, out op.Output) error {
+	p := n.Input.Out()
+	ts := p.Types()
+	spec := op.WindowSpec{
+		Table: b.table(in, n, 0, true), Types: ts, Partition: n.Partition, Order: orderColumns(ts, n.Order),
+		AppendOnly: p.Mode == spi.AppendOnly, Name: fmt.Sprintf("window #%d, over %s", n.ID, tablesOf(n.Input)),
+	}
+	if l := n.Limit; l != nil {
+		spec.Limit = &op.WindowLimit{Kind: l.Kind, Lo: l.Lo, Hi: l.Hi}
+	}
+	for i := range n.Calls {
+		c := &n.Calls[i]
+		w := op.WindowCall{Kind: c.Kind, Arg: c.Arg, N: c.N, Default: c.Default, Frame: c.Frame, Result: n.Columns[len(ts)+i].Type}
+		if a := c.Aggregate; a != nil {
+			w.Aggregate = op.AggregateCall{Kind: a.Fn.Kind, Args: a.Args, Filter: a.Filter, Bag: -1, Result: w.Result, Name: n.Columns[len(ts)+i].Name}
+		}
+		spec.Calls = append(spec.Calls, w)
+	}
+	o, err := op.NewWindow(spec, out)
+	if err != nil {
+		return err
+	}
+	in.barrier = append(in.barrier, o)
+	in.inputs[n] = []op.Output{o}
+	return nil
 }

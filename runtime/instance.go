@@ -152,6 +152,8 @@ func (b *builder) node(in *instance, n planner.Node) error {
 		return b.join(in, n, out)
 	case *planner.Aggregate:
 		return b.aggregate(in, n, out)
+	case *planner.Window:
+		return b.window(in, n, out)
 	case *planner.Repeat:
 		in.inputs[n] = []op.Output{op.NewRepeat(n.Times, out)}
 	case *planner.Union:

@@ -52,14 +52,13 @@ type AggregateSpec struct {
 // exactly, the order of an epoch's changes makes no difference, and a group may count fewer than no rows
 // meanwhile.
 type Aggregate struct {
-	spec    AggregateSpec
-	key     []keyenc.Column
-	phys    []types.Phys
+	spec AggregateSpec
+	key  []keyenc.Column
+	phys []types.Phys
+	accSet
 	calls   []compiledCall
-	accs    []placedAcc
 	tails   []int // the accumulators that have bytes beside their words
 	bags    []placedBag
-	words   int
 	begun   bool // the global group has been looked for
 	keys    keyBatch
 	touched touched
@@ -74,23 +73,9 @@ type Aggregate struct {
 	failed  error
 }
 
-type placedAcc struct {
-	accumulator
-	at     int // the first word
-	filter int
-	bag    int    // it sees what comes into and leaves this bag; −1: every row
-	ident  string // what it accumulates
-}
-
-// compiledCall makes a call's result; acc is the accumulator that it needs, −1 for the group's count alone.
-type compiledCall struct {
-	acc    int
-	result resultFunc
-}
-
 // NewAggregate returns the operator.
 func NewAggregate(spec AggregateSpec, next Output) (*Aggregate, error) {
-	a := &Aggregate{spec: spec, key: keyenc.Columns(spec.Types, spec.Key), words: 1, next: next}
+	a := &Aggregate{spec: spec, key: keyenc.Columns(spec.Types, spec.Key), accSet: accSet{types: spec.Types, words: 1}, next: next}
 	for _, b := range spec.Bags {
 		a.bags = append(a.bags, placedBag{AggregateBag: b, args: keyenc.Columns(spec.Types, b.Args)})
 	}
@@ -100,6 +85,10 @@ func NewAggregate(spec AggregateSpec, next Output) (*Aggregate, error) {
 	for i := range spec.Calls {
 		c := &spec.Calls[i]
 		a.phys = append(a.phys, c.Result.Phys())
+		if c.Bag >= 0 && !c.Distinct {
+			a.calls = append(a.calls, compiledCall{acc: -1, result: a.bagResult(c)})
+			continue
+		}
 		call, err := a.compile(c)
 		if err != nil {
 			return nil, err
@@ -117,23 +106,6 @@ func NewAggregate(spec AggregateSpec, next Output) (*Aggregate, error) {
 	}
 	a.fresh = make([]byte, 8*a.words)
 	return a, nil
-}
-
-// share returns the index of an accumulator like acc: the calls SUM(x) and AVG(x) keep one.
-func (a *Aggregate) share(acc accumulator, c *AggregateCall) int {
-	bag := -1
-	if c.Distinct {
-		bag = c.Bag
-	}
-	ident := fmt.Sprintf("%T%v %d %d", acc, acc, c.Filter, bag)
-	for i := range a.accs {
-		if a.accs[i].ident == ident {
-			return i
-		}
-	}
-	a.accs = append(a.accs, placedAcc{acc, a.words, c.Filter, bag, ident})
-	a.words += acc.words()
-	return len(a.accs) - 1
 }
 
 // Push implements Output.
@@ -313,8 +285,7 @@ func (a *Aggregate) Barrier() error {
 }
 
 func (a *Aggregate) broken() error {
-	return fmt.Errorf("%s: an input took away rows that it had not given before; its events are not the complete changelog that "+
-		"'table.exec.source.cdc-events-duplicate' = 'false' or a table without PRIMARY KEY takes them for", a.spec.Name)
+	return fmt.Errorf("%s: %s", a.spec.Name, untrue)
 }
 
 // after is the row that a group shows now; nil for none. A group without rows leaves the state.

@@ -24,11 +24,46 @@ type group struct {
 // resultFunc sets column i of a group's row, or leaves it NULL.
 type resultFunc func(g *group, b *row.Builder, i int) error
 
-// compile chooses what a group keeps for a call, and how the call's result comes of it.
-func (a *Aggregate) compile(c *AggregateCall) (compiledCall, error) {
-	if c.Bag >= 0 && !c.Distinct {
-		return compiledCall{acc: -1, result: a.bagResult(c)}, nil
+// accSet are the accumulators of a group.
+type accSet struct {
+	types []types.Type // of the input
+	accs  []placedAcc
+	words int
+}
+
+type placedAcc struct {
+	accumulator
+	at     int // the first word
+	filter int
+	bag    int    // it sees what comes into and leaves this bag; −1: every row
+	ident  string // what it accumulates
+}
+
+// compiledCall makes a call's result; acc is the accumulator that it needs, −1 for the group's count alone.
+type compiledCall struct {
+	acc    int
+	result resultFunc
+}
+
+// share returns the index of an accumulator like acc: the calls SUM(x) and AVG(x) keep one.
+func (a *accSet) share(acc accumulator, c *AggregateCall) int {
+	bag := -1
+	if c.Distinct {
+		bag = c.Bag
 	}
+	ident := fmt.Sprintf("%T%v %d %d", acc, acc, c.Filter, bag)
+	for i := range a.accs {
+		if a.accs[i].ident == ident {
+			return i
+		}
+	}
+	a.accs = append(a.accs, placedAcc{acc, a.words, c.Filter, bag, ident})
+	a.words += acc.words()
+	return len(a.accs) - 1
+}
+
+// compile chooses what a group keeps for a call, and how the call's result comes of it.
+func (a *accSet) compile(c *AggregateCall) (compiledCall, error) {
 	switch c.Kind {
 	case expr.AggCount:
 		if len(c.Args) == 0 && c.Filter < 0 {
@@ -46,7 +81,7 @@ func (a *Aggregate) compile(c *AggregateCall) (compiledCall, error) {
 	case expr.AggMin, expr.AggMax:
 		return a.compileExtreme(c), nil
 	}
-	return compiledCall{acc: -1, result: a.bagResult(c)}, nil
+	return compiledCall{}, fmt.Errorf("internal: no accumulator for %s", c.Name)
 }
 
 func countResult(g *group, b *row.Builder, i int) error {
@@ -64,8 +99,8 @@ func boolResult(kind expr.AggKind) resultFunc {
 	}
 }
 
-func (a *Aggregate) compileSum(c *AggregateCall) compiledCall {
-	t, in := c.Result, a.spec.Types[c.Args[0]]
+func (a *accSet) compileSum(c *AggregateCall) compiledCall {
+	t, in := c.Result, a.types[c.Args[0]]
 	mean := c.Kind == expr.AggAvg
 	if in.IsApprox() {
 		at := a.share(&floatSum{col: c.Args[0]}, c)
@@ -167,9 +202,9 @@ func varianceResult(s *floatSum, kind expr.AggKind) resultFunc {
 }
 
 // compileExtreme is MIN and MAX of an input that takes nothing back.
-func (a *Aggregate) compileExtreme(c *AggregateCall) compiledCall {
+func (a *accSet) compileExtreme(c *AggregateCall) compiledCall {
 	greatest := c.Kind == expr.AggMax
-	col := keyenc.Columns(a.spec.Types, c.Args)[0]
+	col := keyenc.Columns(a.types, c.Args)[0]
 	if col.Phys == types.PhysInt {
 		return compiledCall{a.share(&intExtreme{col.Index, greatest}, c), func(g *group, b *row.Builder, i int) error {
 			if word(g.v, 0) != 0 {

@@ -1,0 +1,248 @@
+package op
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/sluicesql/sluice/engine/changelog"
+	"github.com/sluicesql/sluice/engine/expr"
+	"github.com/sluicesql/sluice/engine/keyenc"
+	"github.com/sluicesql/sluice/engine/row"
+	"github.com/sluicesql/sluice/engine/state"
+	"github.com/sluicesql/sluice/engine/types"
+)
+
+// WindowSpec describes a Window.
+type WindowSpec struct {
+	// Table is a bag of the rows by partition.
+	Table *state.Table
+	// Types are those of the input; the output is the input's columns and then the calls' results.
+	Types     []types.Type
+	Partition []int
+	Order     []keyenc.OrderColumn
+	Calls     []WindowCall
+	// Limit keeps only rows of some ranks; nil keeps all.
+	Limit *WindowLimit
+	// AppendOnly says that the input takes nothing back, so that rows beyond the limit need not be kept.
+	AppendOnly bool
+	// Name tells of the operator in errors.
+	Name string
+}
+
+// WindowLimit keeps the rows whose rank is from Lo to Hi, both included. Hi 0 is no end.
+type WindowLimit struct {
+	Kind   expr.WindowKind // WindowRowNumber, WindowRank or WindowDenseRank
+	Lo, Hi int64
+}
+
+// Window keeps the rows of each partition in order: the declared one, and among rows that it holds equal, that of their
+// bytes. At the barrier the partitions that changed show the difference between their rows, with the calls' results,
+// before and now. It is ROW_NUMBER and its like, top-N, deduplication, and OVER.
+type Window struct {
+	spec    WindowSpec
+	key     []keyenc.Column
+	keys    keyBatch
+	touched touched
+	next    Output
+	now     changelog.Batch
+	out     changelog.Batch
+	enc     []byte
+	excess  []state.Ref
+	first   bool // the limit is row number 1 alone
+	part    partition
+	diff    differ
+}
+
+// NewWindow returns the operator.
+func NewWindow(spec WindowSpec, next Output) (*Window, error) {
+	w := &Window{spec: spec, key: keyenc.Columns(spec.Types, spec.Partition), next: next}
+	l := spec.Limit
+	w.first = l != nil && l.Kind == expr.WindowRowNumber && l.Lo <= 1 && l.Hi == 1 && len(spec.Calls) == 0
+	return w, w.part.compile(&w.spec)
+}
+
+// Push implements Output.
+func (w *Window) Push(b *changelog.Batch) error {
+	t := w.spec.Table
+	w.keys.fill(b, w.key)
+	if err := t.Load(&w.keys.KeyBatch); err != nil {
+		return err
+	}
+	for i := range b.Len() {
+		h, key, r := w.keys.Hash(i), w.keys.Key(i), b.Row(i)
+		w.enc = append(keyenc.AppendOrder(w.enc[:0], r, w.spec.Order), r...)
+		if w.first && w.spec.AppendOnly && w.behind(h, key) {
+			continue
+		}
+		if w.touched.note(h, key) {
+			if err := w.show(&w.touched.before, h, key); err != nil {
+				return err
+			}
+		}
+		t.Add(h, key, nil, w.enc, int32(b.Op(i).Weight()))
+	}
+	return nil
+}
+
+// behind reports whether the first row of a partition comes before the one at hand, which then never shows.
+func (w *Window) behind(h uint64, key []byte) bool {
+	first := w.spec.Table.Least(h, key)
+	return first != 0 && bytes.Compare(w.spec.Table.Value(first), w.enc) <= 0
+}
+
+// show appends what a partition shows.
+func (w *Window) show(out *changelog.Batch, h uint64, key []byte) error {
+	t := w.spec.Table
+	if w.first {
+		if r := t.Least(h, key); r != 0 {
+			value, err := w.row(t.Value(r))
+			if err != nil {
+				return err
+			}
+			out.AppendRow(changelog.Insert, value)
+		}
+		return nil
+	}
+	if err := w.collect(h, key); err != nil {
+		return err
+	}
+	if err := w.part.show(out, &w.spec); err != nil {
+		return fmt.Errorf("%s: %w", w.spec.Name, err)
+	}
+	return nil
+}
+
+// row is the row within an entry's value.
+func (w *Window) row(value []byte) (row.Row, error) {
+	n, err := keyenc.SkipOrder(value, w.spec.Order)
+	if err != nil {
+		return nil, fmt.Errorf("damaged state: %w", err)
+	}
+	return row.Row(value[n:]), nil
+}
+
+// collect takes a partition's rows in order, as far as the limit and the calls need them.
+func (w *Window) collect(h uint64, key []byte) (err error) {
+	t, p := w.spec.Table, &w.part
+	p.reset()
+	w.spec.Table.Ascend(h, key, func(r state.Ref) bool {
+		value := t.Value(r)
+		n, e := keyenc.SkipOrder(value, w.spec.Order)
+		if e != nil {
+			err = fmt.Errorf("damaged state: %w", e)
+			return false
+		}
+		for range t.Weight(r) {
+			p.add(value[:n], row.Row(value[n:]))
+		}
+		return !p.enough(w.spec.Limit)
+	})
+	return err
+}
+
+// trim drops the rows beyond the limit of an input that takes nothing back.
+func (w *Window) trim(h uint64, key []byte) {
+	l := w.spec.Limit
+	if l == nil || l.Hi == 0 || !w.spec.AppendOnly || l.Kind != expr.WindowRowNumber {
+		return
+	}
+	t := w.spec.Table
+	w.excess = w.excess[:0]
+	n := int64(0)
+	t.Ascend(h, key, func(r state.Ref) bool {
+		if n >= l.Hi {
+			w.excess = append(w.excess, r)
+		}
+		n += int64(t.Weight(r))
+		return true
+	})
+	for _, r := range w.excess {
+		t.Delete(r)
+	}
+}
+
+// Barrier implements Operator.
+func (w *Window) Barrier() error {
+	if w.touched.len() == 0 {
+		return nil
+	}
+	t := w.spec.Table
+	if err := t.Load(&w.touched.keys); err != nil {
+		return err
+	}
+	if t.Negatives() > 0 {
+		return fmt.Errorf("%s: %s", w.spec.Name, untrue)
+	}
+	for k := range w.touched.len() {
+		h, key := w.touched.keys.Hash(k), w.touched.keys.Key(k)
+		w.now.Reset()
+		if err := w.show(&w.now, h, key); err != nil {
+			return err
+		}
+		from, to := w.touched.rows(k)
+		w.diff.push(&w.out, &w.touched.before, from, to, &w.now)
+		w.trim(h, key)
+		if full(&w.out) {
+			if err := flush(&w.out, w.next); err != nil {
+				return err
+			}
+		}
+	}
+	w.touched.reset()
+	return flush(&w.out, w.next)
+}
+
+// untrue says that an input is no changelog.
+const untrue = "an input took away rows that it had not given before; its events are not the complete changelog that " +
+	"'table.exec.source.cdc-events-duplicate' = 'false' or a table without PRIMARY KEY takes them for"
+
+// differ finds the difference between two lists of rows.
+type differ struct{ table hashTable }
+
+// push appends the difference between rows from (included) to (excluded) of old and all of now. One row in place of
+// another is an update.
+func (d *differ) push(out, old *changelog.Batch, from, to int, now *changelog.Batch) {
+	first, last := 0, now.Len()
+	for from < to && first < last && bytes.Equal(old.Row(from), now.Row(first)) {
+		from, first = from+1, first+1
+	}
+	for from < to && first < last && bytes.Equal(old.Row(to-1), now.Row(last-1)) {
+		to, last = to-1, last-1
+	}
+	switch {
+	case to-from == 1 && last-first == 1:
+		replace(out, old.Row(from), now.Row(first))
+		return
+	case from == to || first == last:
+	default:
+		d.unordered(out, old, from, to, now, first, last)
+		return
+	}
+	for i := from; i < to; i++ {
+		out.AppendRow(changelog.Delete, old.Row(i))
+	}
+	for i := first; i < last; i++ {
+		out.AppendRow(changelog.Insert, now.Row(i))
+	}
+}
+
+// unordered is push for rows that may stand at other places: equal ones cancel.
+func (d *differ) unordered(out, old *changelog.Batch, from, to int, now *changelog.Batch, first, last int) {
+	d.table.reset(last - first)
+	for i := first; i < last; i++ {
+		d.table.insert(keyenc.Hash(now.Row(i)), int32(i))
+	}
+	for i := from; i < to; i++ {
+		r := old.Row(i)
+		if at := d.table.take(keyenc.Hash(r), func(j int32) bool { return bytes.Equal(now.Row(int(j)), r) }); at >= 0 {
+			now.SetOp(int(at), changelog.Delete) // marks it as shown before
+			continue
+		}
+		out.AppendRow(changelog.Delete, r)
+	}
+	for i := first; i < last; i++ {
+		if now.Op(i) == changelog.Insert {
+			out.AppendRow(changelog.Insert, now.Row(i))
+		}
+	}
+}
