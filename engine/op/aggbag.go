@@ -59,6 +59,16 @@ func (p *placedBag) value(r state.Ref) ([]byte, error) {
 	return enc[n:], err
 }
 
+// showsValues reports whether the result of a call is made of the values that its bag holds, rather than of an accumulator
+// that sees each once.
+func showsValues(k expr.AggKind) bool {
+	switch k {
+	case expr.AggMin, expr.AggMax, expr.AggFirst, expr.AggLast, expr.AggList, expr.AggArray, expr.AggJSONArray, expr.AggJSONObject:
+		return true
+	}
+	return false
+}
+
 // bagResult makes the result of the values kept.
 func (a *Aggregate) bagResult(c *AggregateCall) resultFunc {
 	p := &a.bags[c.Bag]

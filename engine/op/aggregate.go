@@ -85,7 +85,7 @@ func NewAggregate(spec AggregateSpec, next Output) (*Aggregate, error) {
 	for i := range spec.Calls {
 		c := &spec.Calls[i]
 		a.phys = append(a.phys, c.Result.Phys())
-		if c.Bag >= 0 && !c.Distinct {
+		if c.Bag >= 0 && showsValues(c.Kind) {
 			a.calls = append(a.calls, compiledCall{acc: -1, result: a.bagResult(c)})
 			continue
 		}
