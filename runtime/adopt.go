@@ -3,6 +3,7 @@ package runtime
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/goccy/go-json"
 
@@ -13,6 +14,14 @@ import (
 type adoption struct {
 	edit   state.Edit
 	forget uint64 // the epoch log forgets the epochs up to this one; 0 for none
+}
+
+// note has metadata written.
+func (a *adoption) note(key string, value []byte) {
+	if a.edit.Meta == nil {
+		a.edit.Meta = map[string][]byte{}
+	}
+	a.edit.Meta[key] = value
 }
 
 // adopt compares the plan with that of the state directory, numbers the state tables, and returns the change that
@@ -43,6 +52,7 @@ func (j *Job) adopt(g *graph, last *cutRecord, replay *[]cutRecord, found bool) 
 		a.forget, *replay = (*replay)[len(*replay)-1].Epoch, nil
 	}
 	for _, msg := range append(f.losses, f.notes...) {
+		msg, _, _ = strings.Cut(msg, "\n") // the reasons were asked for
 		j.cfg.Warn(msg)
 	}
 	for name := range last.Sources {
@@ -65,7 +75,7 @@ func (j *Job) notePlan(g *graph, a *adoption) error {
 	}
 	was, err := j.store.Meta(planKey)
 	if err == nil && !bytes.Equal(was, b) {
-		a.edit.Meta = map[string][]byte{planKey: b}
+		a.note(planKey, b)
 	}
 	return err
 }

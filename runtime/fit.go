@@ -212,10 +212,18 @@ func difference(old, now string) string {
 // bearing are the lines of an EXPLAIN text without the tree's lines and without what follows from the others.
 func bearing(text string) []string {
 	var out []string
+	scan := ""
 	for l := range strings.Lines(text) {
 		l = strings.TrimLeft(strings.TrimSpace(l), "│├└─ ")
 		label, _, _ := strings.Cut(l, ":")
-		if !slices.Contains([]string{"changes", "why", "not read", "reads append-only", "reads retract", "reads upsert"}, label) {
+		switch {
+		case strings.HasPrefix(l, "Scan "):
+			scan = l
+		case label == "columns" && scan != "":
+			out = append(out, scan+" "+l)
+			scan = ""
+		case slices.Contains([]string{"columns", "changes", "why", "not read", "Exchange", "reads append-only", "reads retract", "reads upsert"}, label):
+		default:
 			out = append(out, l)
 		}
 	}

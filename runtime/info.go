@@ -129,9 +129,14 @@ func readInfo(fs state.FS, dir string, store *state.Store) (*Info, error) {
 	if g := meta(generationKey); g != "" {
 		i.Generation, _ = strconv.ParseUint(g, 10, 64)
 	}
-	plan := meta(planKey)
+	plan, skips := meta(planKey), meta(skipsKey)
 	if err != nil || store.Cut() == nil {
 		return i, err // nothing has run yet
+	}
+	if skips != "" {
+		if i.Skips, err = decodeSkips([]byte(skips), dir); err != nil {
+			return nil, err
+		}
 	}
 	was, err := decodePlan([]byte(plan), dir, "")
 	if err != nil {

@@ -23,6 +23,8 @@ type Config struct {
 	Parallelism int
 	// StateDir is where state is kept; empty keeps it in memory alone.
 	StateDir string
+	// Skips are messages of sources that are not read.
+	Skips []Skip
 	// FromSavepoint is a savepoint of which the state directory is made before the start; empty for none.
 	FromSavepoint string
 	// AllowRebuild lets a plan that the state does not fit drop what does not fit, and read those inputs again.

@@ -44,6 +44,9 @@ func (j *Job) open(ctx context.Context) error {
 	if err := j.openSources(ctx, g, last); err != nil {
 		return err
 	}
+	if err := j.applySkips(adoption); err != nil {
+		return err
+	}
 	if err := j.openSinks(ctx); err != nil {
 		return err
 	}

@@ -1,9 +1,145 @@
 package runtime
 
-// Skip names one message of a source that is not read.
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-json"
+
+	"github.com/sluicesql/sluice/connectors/spi"
+)
+
+// skipsKey is where a state directory keeps the messages that were skipped by name.
+const skipsKey = "skips"
+
+// Skip names one message of a source, which is not read.
 type Skip struct {
 	Table     string `json:"table"`
 	Topic     string `json:"topic,omitempty"` // empty where the table has one topic
 	Partition int32  `json:"partition"`
 	Offset    int64  `json:"offset"`
+}
+
+// String writes the skip as ParseSkip reads it.
+func (s Skip) String() string {
+	at := s.Table
+	if s.Topic != "" {
+		at += "/" + s.Topic
+	}
+	return fmt.Sprintf("%s/%d@%d", at, s.Partition, s.Offset)
+}
+
+// ParseSkip reads TABLE/PARTITION@OFFSET or TABLE/TOPIC/PARTITION@OFFSET.
+func ParseSkip(text string) (Skip, error) {
+	bad := fmt.Errorf("%q: write TABLE/PARTITION@OFFSET, such as users/3@8812, or TABLE/TOPIC/PARTITION@OFFSET", text)
+	at, offset, ok := strings.Cut(text, "@")
+	parts := strings.Split(at, "/")
+	if !ok || len(parts) < 2 || len(parts) > 3 {
+		return Skip{}, bad
+	}
+	s := Skip{Table: parts[0]}
+	if len(parts) == 3 {
+		s.Topic = parts[1]
+	}
+	p, perr := strconv.ParseInt(parts[len(parts)-1], 10, 32)
+	o, oerr := strconv.ParseInt(offset, 10, 64)
+	if perr != nil || oerr != nil || p < 0 || o < 0 || s.Table == "" {
+		return Skip{}, bad
+	}
+	s.Partition, s.Offset = int32(p), o
+	return s, nil
+}
+
+// applySkips tells the sources which messages to leave out: those that the state directory names and those that are
+// asked for now, which it notes in a. A message that lies before where the job goes on is an error: it has been read.
+func (j *Job) applySkips(a *adoption) error {
+	noted, err := j.notedSkips()
+	if err != nil {
+		return err
+	}
+	all := slices.Clone(noted)
+	for _, s := range j.cfg.Skips {
+		if slices.Contains(all, s) {
+			continue // the same command line again
+		}
+		if err := j.checkSkip(s); err != nil {
+			return fmt.Errorf("--skip %s: %w", s, err)
+		}
+		all = append(all, s)
+	}
+	for _, t := range j.sources {
+		var pos []spi.Position
+		for _, s := range all {
+			if s.Table == t.table {
+				pos = append(pos, spi.Position{Topic: s.Topic, Partition: s.Partition, Offset: s.Offset})
+			}
+		}
+		if len(pos) > 0 {
+			t.source.(spi.Skipper).Skip(pos) // checkSkip has seen that it is one
+		}
+	}
+	if len(all) == len(noted) {
+		return nil
+	}
+	b, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	a.note(skipsKey, b)
+	return nil
+}
+
+func (j *Job) notedSkips() ([]Skip, error) {
+	b, err := j.store.Meta(skipsKey)
+	if err != nil || b == nil {
+		return nil, err
+	}
+	return decodeSkips(b, j.cfg.StateDir)
+}
+
+func decodeSkips(b []byte, dir string) (skips []Skip, err error) {
+	if err := json.Unmarshal(b, &skips); err != nil {
+		return nil, fmt.Errorf("%s holds no readable list of skipped messages: %w", dir, err)
+	}
+	return skips, nil
+}
+
+// checkSkip finds what is wrong with a skip.
+func (j *Job) checkSkip(s Skip) error {
+	var tables []string
+	for _, t := range j.sources {
+		tables = append(tables, t.table)
+		if t.table != s.Table {
+			continue
+		}
+		if _, ok := t.source.(spi.Skipper); !ok {
+			return fmt.Errorf("the connector of table %s has no messages that could be skipped", s.Table)
+		}
+		return checkPosition(s, t.source.Positions())
+	}
+	return fmt.Errorf("the job reads no table %s; it reads %s", s.Table, strings.Join(tables, ", "))
+}
+
+func checkPosition(s Skip, positions []spi.Position) error {
+	var found []spi.Position
+	var topics []string
+	for _, p := range positions {
+		if !slices.Contains(topics, p.Topic) {
+			topics = append(topics, p.Topic)
+		}
+		if p.Partition == s.Partition && (s.Topic == "" || s.Topic == p.Topic) {
+			found = append(found, p)
+		}
+	}
+	switch {
+	case s.Topic == "" && len(topics) > 1:
+		return fmt.Errorf("the table has several topics: write %s/TOPIC/%d@%d, with one of %s", s.Table, s.Partition, s.Offset, strings.Join(topics, ", "))
+	case len(found) == 0:
+		return fmt.Errorf("the table has no such partition; it reads %s with %d partitions in all", strings.Join(topics, ", "), len(positions))
+	case s.Offset < found[0].Offset:
+		return fmt.Errorf("this message was read already, or lies before where the job begins: it goes on at offset %d", found[0].Offset)
+	}
+	return nil
 }

@@ -21,6 +21,8 @@ type runFlags struct {
 	parallelismSet bool // as opposed to left to the options
 	stateDir       string
 	pendingOutput  string
+	skip           []string
+	skips          []runtime.Skip // of skip
 	fromSavepoint  string
 	allowRebuild   bool
 	result         string
@@ -65,6 +67,7 @@ Exit codes: 0 done, 1 a job failed, 2 the SQL, a flag or a file is wrong,
 	flags.IntVar(&f.parallelism, "parallelism", 0, "run `N` shards, 1–128; without it parallelism.default, else the number of cores")
 	flags.StringVar(&f.stateDir, "state-dir", "", "keep state and checkpoints in `DIR`, and go on from there when started again")
 	flags.StringVar(&f.pendingOutput, "pending-output", "", "`deliver|skip` the output that an exactly-once sink may or may not have, once it has lost its marker")
+	flags.StringArrayVar(&f.skip, "skip", nil, "leave out one message, `TABLE/PARTITION@OFFSET` (repeatable)")
 	flags.StringVar(&f.fromSavepoint, "from-savepoint", "", "make the state directory, which must be new or empty, of the savepoint in `DIR`")
 	flags.BoolVar(&f.allowRebuild, "allow-rebuild", false, "where the SQL has changed so that state does not fit, drop that state and read its inputs again")
 	flags.StringVar(&f.result, "result", "", "show the result of a SELECT as `changelog|table|json`; default changelog, or what the SQL sets")
@@ -78,6 +81,13 @@ Exit codes: 0 done, 1 a job failed, 2 the SQL, a flag or a file is wrong,
 func (f *runFlags) check() error {
 	if f.parallelism < 1 && f.parallelismSet || f.parallelism > maxParallelism {
 		return wrong(fmt.Errorf("--parallelism %d: the number of shards is 1 to %d", f.parallelism, maxParallelism))
+	}
+	for _, text := range f.skip {
+		s, err := runtime.ParseSkip(text)
+		if err != nil {
+			return wrong(fmt.Errorf("--skip: %w", err))
+		}
+		f.skips = append(f.skips, s)
 	}
 	if f.result != "" {
 		if _, err := result.ParseMode(f.result); err != nil {

@@ -59,7 +59,9 @@ func shellWords(s string) []string {
 
 func transcript(o outcome) string {
 	var b strings.Builder
-	b.WriteString(o.stdout)
+	for line := range strings.Lines(o.stdout) {
+		b.WriteString(normalised(line))
+	}
 	for line := range strings.Lines(o.stderr) {
 		b.WriteString("! " + normalised(line))
 	}
@@ -77,6 +79,11 @@ var volatile = []struct {
 	{regexp.MustCompile(`(sluice: \w+ (?:in|after)) [^:]+:`), "$1 N:"},
 	{regexp.MustCompile(`\([\d,]+/s\)`), "(N/s)"},
 	{regexp.MustCompile(`[\d.]+ (?:B|[kMG]B) peak`), "N peak"},
+	{regexp.MustCompile(`\b[0-9a-f]{32}\b`), "JOB"},
+	{regexp.MustCompile(`(\bsluice )[^ ]+( \(commit \w+\))? go[\d.]+ \w+/\w+`), "${1}VERSION"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`), "TIME"},
+	{regexp.MustCompile(`(on disk: +)[\d.]+ [kMG]?B`), "${1}N"},
+	{regexp.MustCompile(`/tmp/\S*?/(\d{3}/)`), "/DIR/"},
 }
 
 func normalised(s string) string {

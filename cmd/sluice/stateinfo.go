@@ -82,6 +82,9 @@ func writeInfo(w io.Writer, i *runtime.Info) error {
 	for _, sink := range slices.Sorted(maps.Keys(i.Pending)) {
 		t.line("to be delivered", fmt.Sprintf("%s to %s", display.Size(i.Pending[sink]), sink))
 	}
+	for _, skip := range i.Skips {
+		t.line("skipped by name", skip.String())
+	}
 	t.line("on disk", display.Size(i.Disk))
 	t.table("read so far", []string{"input", "topic", "partition", "next offset"}, positions(i))
 	t.table("state", []string{"operator", "reads", "table", "rows", "size", "signature"}, operators(i))

@@ -115,7 +115,9 @@ func (r *reader) readPartition(p *partition, limit int) (n int, err error) {
 				return n, nil
 			}
 			p.pos = rec.offset
-			if err := r.decode(); err != nil {
+			if len(r.src.skip) > 0 && r.src.skips(p, rec.offset) {
+				r.records++
+			} else if err := r.decode(); err != nil {
 				return n, err
 			}
 			p.pos, p.epoch = rec.offset+1, p.it.epoch

@@ -27,6 +27,7 @@ type source struct {
 	readers []*reader
 	bounded bool
 	initial []spi.Position
+	skip    []spi.Position // constant once reading has begun
 	warn    func(string)
 
 	counts struct{ records, events, skipped, bytes atomic.Int64 }
@@ -417,6 +418,24 @@ func (s *source) skipped(reason, msg string) {
 		}
 		s.warn(fmt.Sprintf("%s: %s (further records "+rest+")", what, msg, reason))
 	}
+}
+
+// Skip implements spi.Skipper.
+func (s *source) Skip(at []spi.Position) { s.skip = at }
+
+// skips reports whether a record is to be left out, as somebody asked for by name.
+func (s *source) skips(p *partition, offset int64) bool {
+	for i := range s.skip {
+		if at := &s.skip[i]; at.Offset == offset && at.Partition == p.id && (at.Topic == "" || at.Topic == p.topic.name) {
+			s.counts.skipped.Add(1)
+			s.mu.Lock()
+			s.reasons["by name"]++
+			s.mu.Unlock()
+			s.warn(fmt.Sprintf("skipped, as asked for: kafka %s@%d", p, offset))
+			return true
+		}
+	}
+	return false
 }
 
 // Positions implements spi.Source.

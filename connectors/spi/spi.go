@@ -156,6 +156,14 @@ type Source interface {
 	Close() error
 }
 
+// Skipper is a Source of messages with offsets, which can leave some of them out.
+type Skipper interface {
+	Source
+	// Skip has the readers leave out the messages at these positions, counted as skipped. An empty Topic is any. It
+	// is called at most once, before the first Read.
+	Skip(at []Position)
+}
+
 // SourceStats counts since the start.
 type SourceStats struct {
 	Records int64 // records consumed, tombstones and the like included

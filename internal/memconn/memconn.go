@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 
 	"github.com/sluicesql/sluice/connectors/spi"
@@ -192,6 +193,7 @@ type source struct {
 	name    string
 	scan    spi.Scan
 	bounded bool
+	skip    []spi.Position
 	at      []int64 // next event of each partition; each is used by its reader alone
 	readers []*reader
 }
@@ -207,6 +209,10 @@ func (s *source) Positions() []spi.Position {
 	}
 	return pos
 }
+
+// Skip implements spi.Skipper.
+func (s *source) Skip(at []spi.Position) { s.skip = at }
+
 func (s *source) Reader(i int) spi.Reader                   { return s.readers[i] }
 func (s *source) Committed(context.Context, []spi.Position) {}
 func (s *source) Stats() spi.SourceStats                    { return spi.SourceStats{Lag: -1} }
@@ -255,7 +261,9 @@ func (r *reader) Read(b *changelog.Batch, maxRecords int) (int, error) {
 		for j := range r.parts { // the first from i on that has something
 			p := r.parts[(i+j)%len(r.parts)]
 			if r.s.at[p] < r.end(p) {
-				r.deliver(b, r.s.hub.event(r.s.name, p, r.s.at[p]))
+				if !slices.ContainsFunc(r.s.skip, func(s spi.Position) bool { return int(s.Partition) == p && s.Offset == r.s.at[p] }) {
+					r.deliver(b, r.s.hub.event(r.s.name, p, r.s.at[p]))
+				}
 				r.s.at[p]++
 				i = -1
 				break

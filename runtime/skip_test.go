@@ -1,0 +1,63 @@
+package runtime_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sluicesql/sluice/engine/row"
+	"github.com/sluicesql/sluice/internal/memconn"
+	"github.com/sluicesql/sluice/runtime"
+)
+
+func TestParseSkip(t *testing.T) {
+	for _, text := range []string{"users/3@8812", "users/pg.public.users/0@0"} {
+		if s, err := runtime.ParseSkip(text); err != nil || s.String() != text {
+			t.Errorf("%s: %v %v", text, s, err)
+		}
+	}
+	for _, text := range []string{"", "users", "users@1", "users/x@1", "users/1@x", "users/-1@1", "users/1@-1", "/1@1", "a/b/c/1@1", "users/1"} {
+		if s, err := runtime.ParseSkip(text); err == nil {
+			t.Errorf("%q is %v", text, s)
+		}
+	}
+}
+
+// A message that is skipped by name changes nothing, also when the job starts again; the directory tells of it.
+func TestSkip(t *testing.T) {
+	d := newDirectory(t)
+	skip := func(names ...string) func(*runtime.Config) {
+		return func(cfg *runtime.Config) {
+			for _, n := range names {
+				s, err := runtime.ParseSkip(n)
+				d.must(err)
+				cfg.Skips = append(cfg.Skips, s)
+			}
+		}
+	}
+	for name, want := range map[string]string{
+		"people/0@1":          "the job reads no table people; it reads users",
+		"users/7@1":           "no such partition; it reads users with 2 partitions",
+		"users/elsewhere/0@1": "no such partition",
+	} {
+		if err := d.run(pairsSQL, skip(name)); err == nil || !strings.Contains(err.Error(), "--skip "+name) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	want := d.expected(pairsSQL, "pairs")
+	at := d.hub.Len("users", 1)
+	poison := memconn.Event{After: []row.Datum{row.Int(7), row.String("poison"), row.Int(1)}}
+	d.hub.Append("users", 1, poison)
+	name := runtime.Skip{Table: "users", Partition: 1, Offset: at}.String()
+	d.must(d.run(pairsSQL, skip(name)))
+	same(t, "pairs", d.net("pairs", 0), want)
+	d.must(d.run(pairsSQL, skip(name))) // the same command line again
+	info, err := runtime.ReadInfo(nil, d.dir)
+	d.must(err)
+	if !slices.Contains(info.Skips, runtime.Skip{Table: "users", Partition: 1, Offset: at}) {
+		t.Errorf("skips %v", info.Skips)
+	}
+	if err := d.run(pairsSQL, skip("users/1@3")); err == nil || !strings.Contains(err.Error(), "was read already") {
+		t.Errorf("a message that was read: %v", err)
+	}
+}
