@@ -72,7 +72,7 @@ func (b *binder) clauseArguments(e *ast.Call, name string, sc *scope) (args []ex
 // onNull is what a function that makes JSON does with NULLs, 'NULL' or 'ABSENT', which it takes as its first argument;
 // nil for other functions.
 func onNull(e *ast.Call, name string) expr.Expr {
-	word := ""
+	var word string
 	switch name {
 	case "JSON_OBJECT":
 		word = "NULL"

@@ -225,7 +225,8 @@ func buildSets(keep func(in bool) bool) builder {
 		return evalNOf(args, func(c *Ctx, arrays []row.Datum) row.Datum {
 			base := len(c.args)
 			defer func() { c.args = c.args[:base] }()
-			out, other := empty, empty
+			out, other := c.elemSet(empty), c.elemSet(empty)
+			defer func() { c.sets = append(c.sets, out, other) }()
 			if keep != nil {
 				for i := range row.ArrayLen(arrays[1].B) {
 					other.add(row.ArrayRow(arrays[1].B).Get(i, p))
@@ -253,6 +254,7 @@ type elemSet struct {
 	same  comparer
 	keyed bool
 	list  []row.Datum
+	many  bool // keys is in use
 	keys  map[string]struct{}
 	key   []byte
 }
@@ -265,13 +267,31 @@ func newElemSet(t types.Type) elemSet {
 	return elemSet{phys: t.Phys(), same: compareAs(t, t), keyed: !nested}
 }
 
+// elemSet lends a set for elements as they are in empty, whose memory is used again.
+func (c *Ctx) elemSet(empty elemSet) *elemSet {
+	var s *elemSet
+	if n := len(c.sets); n > 0 {
+		s, c.sets = c.sets[n-1], c.sets[:n-1]
+	} else {
+		s = &elemSet{}
+	}
+	clear(s.keys)
+	s.phys, s.same, s.keyed, s.list, s.many = empty.phys, empty.same, empty.keyed, s.list[:0], false
+	return s
+}
+
 func (s *elemSet) has(d row.Datum) bool {
-	if s.keys != nil {
+	if s.many {
 		s.key = keyenc.AppendDatum(s.key[:0], s.phys, d)
 		_, ok := s.keys[string(s.key)]
 		return ok
 	}
-	return slices.ContainsFunc(s.list, func(e row.Datum) bool { return compareNullable(s.same, e, d) == 0 })
+	for i := range s.list {
+		if compareNullable(s.same, s.list[i], d) == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // add reports whether d is new.
@@ -281,10 +301,13 @@ func (s *elemSet) add(d row.Datum) bool {
 	}
 	s.list = append(s.list, d)
 	switch {
-	case s.keys != nil:
+	case s.many:
 		s.keys[string(s.key)] = struct{}{} // has made the key
 	case s.keyed && len(s.list) == manyElems:
-		s.keys = map[string]struct{}{}
+		s.many = true
+		if s.keys == nil {
+			s.keys = map[string]struct{}{}
+		}
 		for _, e := range s.list {
 			s.keys[string(keyenc.AppendDatum(nil, s.phys, e))] = struct{}{}
 		}

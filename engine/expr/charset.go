@@ -17,25 +17,29 @@ type charset struct {
 	decode func(buf, bytes []byte) ([]byte, bool)
 }
 
-// charsets are those of Flink.
-func charsets(name string) (charset, bool) {
-	switch strings.ToUpper(name) {
-	case "US-ASCII":
-		return singleByte(0x7F), true
-	case "ISO-8859-1":
-		return singleByte(0xFF), true
-	case "UTF-8":
-		same := func(buf, b []byte) ([]byte, bool) { return append(buf, b...), utf8.Valid(b) }
-		return charset{same, same}, true
-	case "UTF-16BE":
-		return wide(binary.BigEndian, false), true
-	case "UTF-16LE":
-		return wide(binary.LittleEndian, false), true
-	case "UTF-16":
-		return wide(binary.BigEndian, true), true
+// charsets are those of Flink, in the order in which they are listed.
+var charsets = []struct {
+	name string
+	charset
+}{
+	{"US-ASCII", singleByte(0x7F)},
+	{"ISO-8859-1", singleByte(0xFF)},
+	{"UTF-8", charset{sameUTF8, sameUTF8}},
+	{"UTF-16BE", wide(binary.BigEndian, false)},
+	{"UTF-16LE", wide(binary.LittleEndian, false)},
+	{"UTF-16", wide(binary.BigEndian, true)},
+}
+
+func charsetOf(name []byte) (charset, bool) {
+	for _, cs := range charsets {
+		if len(name) == len(cs.name) && strings.EqualFold(string(name), cs.name) {
+			return cs.charset, true
+		}
 	}
 	return charset{}, false
 }
+
+func sameUTF8(buf, b []byte) ([]byte, bool) { return append(buf, b...), utf8.Valid(b) }
 
 // singleByte is the characters up to limit, one byte each.
 func singleByte(limit rune) charset {
@@ -115,7 +119,7 @@ func charsetFunctions() []*Function {
 		return &Function{
 			Name: name, Category: StringFns, Signature: name + "(" + what + ", charset)", Examples: examples, bind: s.bind,
 			build: eval2(func(c *Ctx, a, name2 row.Datum) row.Datum {
-				cs, ok := charsets(string(name2.B))
+				cs, ok := charsetOf(name2.B)
 				if !ok {
 					return c.fail(fmt.Errorf("%s: unknown character set %s; known are %s", name, quote(name2.B), known))
 				}

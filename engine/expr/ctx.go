@@ -27,6 +27,8 @@ type Ctx struct {
 	regexps  map[string]*regexp.Regexp
 	sources  map[*Call]*rand.Rand // of calls with a seed
 	likes    map[string]*likePattern
+	dates    map[string]datePattern
+	sets     []*elemSet  // those not in use
 	walkers  []*jsonWalk // those not in use; calls of JSON functions may nest
 }
 

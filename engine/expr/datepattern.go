@@ -3,6 +3,8 @@ package expr
 import (
 	"bytes"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/sluicesql/sluice/engine/text"
 )
@@ -20,6 +22,7 @@ type dateItem struct {
 // patternLetters are the letters that are known, with the largest number of them that has a meaning.
 var patternLetters = map[byte]int{
 	'y': 6, 'u': 6, 'M': 4, 'L': 4, 'd': 2, 'D': 3, 'E': 4, 'a': 1, 'H': 2, 'k': 2, 'K': 2, 'h': 2, 'm': 2, 's': 2, 'S': 9,
+	'X': 3, 'x': 3, 'Z': 3,
 }
 
 func compileDatePattern(p []byte) (datePattern, error) {
@@ -61,7 +64,7 @@ func compileDatePattern(p []byte) (datePattern, error) {
 				n++
 			}
 			if most := patternLetters[c]; n > most {
-				return nil, fmt.Errorf("the pattern %q holds %q, which is not supported; known letters are y M d D E a H k K h m s S", p, bytes.Repeat([]byte{c}, n))
+				return nil, fmt.Errorf("the pattern %q holds %q, which is not supported; known letters are y M d D E a H k K h m s S X x Z", p, bytes.Repeat([]byte{c}, n))
 			}
 			out = append(out, dateItem{letter: c, count: n})
 			i += n - 1
@@ -91,7 +94,70 @@ func appendPadded(buf []byte, v int64, width int) []byte {
 	return append(buf, t[i:]...)
 }
 
-func (p datePattern) format(buf []byte, days, nanos int64) []byte {
+// zoned reports whether the pattern has an offset from UTC.
+func (p datePattern) zoned() bool {
+	return slices.ContainsFunc(p, func(it dateItem) bool { return it.letter == 'X' || it.letter == 'x' || it.letter == 'Z' })
+}
+
+// appendOffset writes an offset of so many seconds: +02, +0200 or +02:00 by the number of letters, where X writes Z
+// for none, and Z is the second form.
+func (it dateItem) appendOffset(buf []byte, offset int64) []byte {
+	count := it.count
+	switch {
+	case it.letter == 'X' && offset == 0:
+		return append(buf, 'Z')
+	case it.letter == 'Z':
+		count = 2
+	}
+	sign := byte('+')
+	if offset < 0 {
+		sign, offset = '-', -offset
+	}
+	minutes := offset / 60 % 60
+	buf = appendPadded(append(buf, sign), offset/3600, 2)
+	if count == 1 && minutes == 0 {
+		return buf
+	}
+	if count == 3 {
+		buf = append(buf, ':')
+	}
+	return appendPadded(buf, minutes, 2)
+}
+
+// readOffset reads what appendOffset writes; false for anything else.
+func (it dateItem) readOffset(s []byte) (offset int64, rest []byte, ok bool) {
+	if len(s) > 0 && s[0] == 'Z' && it.letter == 'X' {
+		return 0, s[1:], true
+	}
+	two := func(s []byte) (int64, bool) {
+		if len(s) < 2 || s[0] < '0' || s[0] > '9' || s[1] < '0' || s[1] > '9' {
+			return 0, false
+		}
+		return int64(s[0]-'0')*10 + int64(s[1]-'0'), true
+	}
+	if len(s) == 0 || s[0] != '+' && s[0] != '-' {
+		return 0, s, false
+	}
+	negative := s[0] == '-'
+	hours, ok := two(s[1:])
+	if !ok || hours > 18 {
+		return 0, s, false
+	}
+	s = s[3:]
+	after, colon := bytes.CutPrefix(s, []byte{':'})
+	if minutes, ok := two(after); ok && minutes < 60 && colon == (it.count == 3 && it.letter != 'Z') {
+		offset, s = minutes*60, after[2:]
+	} else if it.count > 1 || it.letter == 'Z' {
+		return 0, s, false
+	}
+	if offset += hours * 3600; negative {
+		offset = -offset
+	}
+	return offset, s, true
+}
+
+// format writes a local date and time of day that is offset seconds ahead of UTC.
+func (p datePattern) format(buf []byte, days, nanos, offset int64) []byte {
 	y, m, d := text.Civil(days)
 	hour := nanos / (3600 * text.NanosPerSecond)
 	for _, it := range p {
@@ -151,6 +217,8 @@ func (p datePattern) format(buf []byte, days, nanos int64) []byte {
 			at := len(buf)
 			buf = text.AppendFraction(buf, nanos%text.NanosPerSecond, it.count)
 			buf = append(buf[:at], buf[at+1:]...) // without the point
+		case 'X', 'x', 'Z':
+			buf = it.appendOffset(buf, offset)
 		}
 		if v >= 0 {
 			buf = appendPadded(buf, v, it.count)
@@ -163,28 +231,44 @@ func (p datePattern) format(buf []byte, days, nanos int64) []byte {
 type dateFields struct {
 	year, month, day, yearDay, hour, hour12, minute, second, nanos int64
 	pm                                                             int64
+	offset                                                         int64 // seconds ahead of UTC
 }
 
-// parse reads text by the pattern. What the pattern leaves out is 1970-01-01, midnight.
-func (p datePattern) parse(s []byte) (days, nanos int64, ok bool) {
-	f := dateFields{1970, 1, 1, -1, -1, -1, 0, 0, 0, -1}
+// parse reads text by the pattern. What the pattern leaves out is 1970-01-01, midnight; offset counts where the
+// pattern is zoned.
+func (p datePattern) parse(s []byte) (days, nanos, offset int64, ok bool) {
+	f := dateFields{1970, 1, 1, -1, -1, -1, 0, 0, 0, -1, 0}
 	for i, it := range p {
 		if it.letter == 0 {
 			if !bytes.HasPrefix(s, it.lit) {
-				return 0, 0, false
+				return 0, 0, 0, false
 			}
 			s = s[len(it.lit):]
 			continue
 		}
 		adjacent := i+1 < len(p) && p[i+1].letter != 0
 		if s, ok = f.read(it, s, adjacent); !ok {
-			return 0, 0, false
+			return 0, 0, 0, false
 		}
 	}
 	if len(s) > 0 {
-		return 0, 0, false
+		return 0, 0, 0, false
 	}
-	return f.moment()
+	days, nanos, ok = f.moment()
+	return days, nanos, f.offset, ok
+}
+
+// instant reads text by the pattern as an instant, in days and nanoseconds of UTC: a time of the zone, where the text
+// itself has no offset.
+func (p datePattern) instant(s []byte, zone *time.Location) (days, nanos int64, ok bool) {
+	days, nanos, offset, ok := p.parse(s)
+	if !p.zoned() {
+		days, nanos = text.FromLocal(zone, days, nanos)
+		return days, nanos, ok
+	}
+	second := days*86400 + nanos/text.NanosPerSecond - offset
+	days = text.FloorDiv(second, 86400)
+	return days, text.FloorMod(second, 86400)*text.NanosPerSecond + nanos%text.NanosPerSecond, ok
 }
 
 // read takes one item off the front of s: so many digits as the pattern has letters, any number for a single
@@ -200,6 +284,10 @@ func (f *dateFields) read(it dateItem, s []byte, adjacent bool) ([]byte, bool) {
 			f.pm = 1
 		}
 		return s[2:], true
+	case it.letter == 'X' || it.letter == 'x' || it.letter == 'Z':
+		offset, rest, ok := it.readOffset(s)
+		f.offset = offset
+		return rest, ok
 	case it.letter == 'E':
 		_, rest, ok := readName(s, dayNames[:], it.count)
 		return rest, ok

@@ -53,6 +53,14 @@
 //   - Dates before 1970 are floored to the right day.
 //   - A value other than a string that is too long for VARCHAR(n) or CHAR(n) is an error in a cast; Flink cuts it.
 //   - JSON numbers keep their digits; JSON_EXISTS is TRUE for a member that is null, as the standard says.
-//   - UNIX_TIMESTAMP of a text that is no time is NULL; Flink gives the smallest BIGINT.
-//   - Regular expressions are RE2's: without backreferences and lookaround, and never exponential in time.
+//   - UNIX_TIMESTAMP of a text that is no time is NULL; Flink gives the smallest BIGINT, and overlooks what follows a
+//     time.
+//   - A wildcard that finds nothing makes JSON_EXISTS FALSE; Flink says TRUE.
+//   - Regular expressions are RE2's: without backreferences and lookaround, and never exponential in time. One that is
+//     malformed is an error; Flink's REGEXP_COUNT and its like give NULL.
+//   - DECODE of bytes that the character set does not hold, and ENCODE of such text, is an error; Flink writes ? or
+//     U+FFFD.
+//   - A DATE plus a constant INTERVAL that is no whole number of days is a TIMESTAMP by the interval's value, not by its
+//     unit.
+//   - MAP_KEYS, MAP_VALUES and MAP_ENTRIES keep the order in which the map was made; Flink has none.
 package expr

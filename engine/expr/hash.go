@@ -7,6 +7,7 @@ import (
 	"crypto/sha512"
 	"encoding/base64"
 	"fmt"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/sluicesql/sluice/engine/row"
@@ -103,29 +104,50 @@ func buildHex(call *Call, args []Fn) (Fn, error) {
 	if call.Args[0].Type().IsInteger() {
 		return strict1(args[0], func(c *Ctx, a row.Datum) row.Datum {
 			at := len(c.scratch)
-			return c.done(fmt.Appendf(c.scratch, "%X", uint64(a.I)), at)
+			return c.done(upperASCII(strconv.AppendUint(c.scratch, uint64(a.I), 16), at), at)
 		}), nil
 	}
 	return strict1(args[0], func(c *Ctx, a row.Datum) row.Datum {
 		at := len(c.scratch)
-		return c.done(fmt.Appendf(c.scratch, "%X", a.B), at)
+		return c.done(upperASCII(text.AppendHex(c.scratch, a.B), at), at)
 	}), nil
+}
+
+// upperASCII makes small letters from offset at on capital ones.
+func upperASCII(buf []byte, at int) []byte {
+	for i := at; i < len(buf); i++ {
+		if buf[i] >= 'a' && buf[i] <= 'z' {
+			buf[i] -= 'a' - 'A'
+		}
+	}
+	return buf
 }
 
 // unhex takes a missing first digit as 0, as Flink does.
 func unhex(c *Ctx, a row.Datum) row.Datum {
-	at := len(c.scratch)
-	buf, s := c.scratch, a.B
-	if len(s)%2 == 1 {
-		var err error
-		if buf, err = text.ParseHex(buf, []byte{'0', s[0]}); err != nil {
+	buf, at := c.scratch, len(c.scratch)
+	high := 0
+	for i, x := range a.B {
+		digit := hexDigit(x)
+		if digit < 0 {
 			return row.NullDatum
 		}
-		s = s[1:]
-	}
-	buf, err := text.ParseHex(buf, s)
-	if err != nil {
-		return row.NullDatum
+		if (len(a.B)-i)%2 == 0 {
+			high = digit
+			continue
+		}
+		buf, high = append(buf, byte(high<<4|digit)), 0
 	}
 	return c.done(buf, at)
+}
+
+// hexDigit is the value of a hexadecimal digit; -1 of another character.
+func hexDigit(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return int(c|0x20-'a') + 10
+	}
+	return -1
 }

@@ -154,7 +154,7 @@ func buildJSONValue(call *Call, args []Fn) (Fn, error) {
 		case len(scalar) > 0 && scalar[0] == 'n', !ok && path.lax:
 			return onEmpty(c, r, errJSONMissing)
 		case !ok:
-			return onError(c, r, fmt.Errorf("the path leads to an object or array"))
+			return onError(c, r, errJSONContainer)
 		}
 		d, err := jsonScalar(c, scalar)
 		if err == nil && k != nil {
@@ -200,9 +200,11 @@ func jsonFallback(call *Call, args []Fn, i int, withDefault bool) func(c *Ctx, r
 		value := args[i+1]
 		return func(c *Ctx, r row.Row, _ error) row.Datum { return value(c, r) }
 	case word == "EMPTY ARRAY":
-		return func(*Ctx, row.Row, error) row.Datum { return row.String("[]") }
+		d := row.String("[]")
+		return func(*Ctx, row.Row, error) row.Datum { return d }
 	case word == "EMPTY OBJECT":
-		return func(*Ctx, row.Row, error) row.Datum { return row.String("{}") }
+		d := row.String("{}")
+		return func(*Ctx, row.Row, error) row.Datum { return d }
 	case word == "TRUE" || word == "FALSE":
 		return func(*Ctx, row.Row, error) row.Datum { return row.Bool(word == "TRUE") }
 	default:
@@ -271,7 +273,7 @@ func buildJSONQuery(call *Call, args []Fn) (Fn, error) {
 		case path.lax:
 			return onEmpty(c, r, errJSONMissing)
 		default:
-			return onError(c, r, fmt.Errorf("the path leads to a scalar; write WITH WRAPPER or JSON_VALUE"))
+			return onError(c, r, errJSONScalar)
 		}
 	}
 	if call.T.Kind != types.Array {
@@ -280,7 +282,7 @@ func buildJSONQuery(call *Call, args []Fn) (Fn, error) {
 	return func(c *Ctx, r row.Row) row.Datum {
 		d := document(c, r)
 		if !d.Null && d.B[0] != '[' {
-			d = onError(c, r, fmt.Errorf("the path leads to an object, not to an array"))
+			d = onError(c, r, errJSONObject)
 		}
 		if d.Null {
 			return d

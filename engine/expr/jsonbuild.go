@@ -442,13 +442,18 @@ func jsonQuote(c *Ctx, b []byte) []byte {
 			buf = append(buf, quoted[len(buf)+1:len(quoted)-1]...)
 		case r > math.MaxUint16:
 			hi, lo := utf16.EncodeRune(r)
-			buf = fmt.Appendf(buf, `\u%04x\u%04x`, hi, lo)
+			buf = appendU(appendU(buf, hi), lo)
 		default:
-			buf = fmt.Appendf(buf, `\u%04x`, r)
+			buf = appendU(buf, r)
 		}
 		b = b[n:]
 	}
 	return c.keep(append(buf, '"'), at)
+}
+
+// appendU appends a code unit of UTF-16 as an escape.
+func appendU(buf []byte, r rune) []byte {
+	return text.AppendHex(append(buf, '\\', 'u'), []byte{byte(r >> 8), byte(r)})
 }
 
 func jsonUnquote(c *Ctx, b []byte) []byte {

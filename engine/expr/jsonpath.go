@@ -90,8 +90,8 @@ func (p *jsonPath) add(st jsonStep) {
 const jsonPathForms = `steps are .name, ."name", ..name, [0], [-1], [0, 2], [1:3], [*], .*, [?(@.name == 1)] and ? (@.name == 1)`
 
 func readJSONStep(s string) (step jsonStep, rest string, err error) {
-	switch {
-	case s[0] == '.':
+	switch s[0] {
+	case '.':
 		deep := strings.HasPrefix(s, "..")
 		if s = s[1:]; deep {
 			s = s[1:]
@@ -106,12 +106,12 @@ func readJSONStep(s string) (step jsonStep, rest string, err error) {
 		}
 		step.deep = deep
 		return step, rest, err
-	case s[0] == '[':
+	case '[':
 		return readBrackets(s)
-	case s[0] == '?':
+	case '?':
 		f, rest, err := parseJSONFilter(s[1:])
 		return jsonStep{kind: stepFilter, filter: f, item: true}, rest, err
-	case s[0] == '(':
+	case '(':
 		return step, "", errors.New("functions of paths are not supported; " + jsonPathForms)
 	}
 	return step, "", fmt.Errorf("%q is not supported; %s", s, jsonPathForms)

@@ -169,15 +169,11 @@ func hex4(s []byte, i int) rune {
 	}
 	var r rune
 	for _, c := range s[i : i+4] {
-		switch {
-		case c >= '0' && c <= '9':
-			c -= '0'
-		case c|0x20 >= 'a' && c|0x20 <= 'f':
-			c = c | 0x20 - 'a' + 10
-		default:
+		digit := hexDigit(c)
+		if digit < 0 {
 			return -1
 		}
-		r = r<<4 | rune(c)
+		r = r<<4 | rune(digit)
 	}
 	return r
 }

@@ -8,6 +8,10 @@ import (
 var (
 	errJSONSyntax  = errors.New("the text is no JSON")
 	errJSONMissing = errors.New("the path leads nowhere")
+
+	errJSONContainer = errors.New("the path leads to an object or array")
+	errJSONScalar    = errors.New("the path leads to a scalar; write WITH WRAPPER or JSON_VALUE")
+	errJSONObject    = errors.New("the path leads to an object, not to an array")
 )
 
 // jsonWalk looks for a path's values while it checks the document, so that a path of plain names and indexes reads

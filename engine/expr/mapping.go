@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 
@@ -182,7 +183,7 @@ func bindStrToMap(args []Expr) ([]Expr, types.Type, error) {
 }
 
 func buildStrToMap(call *Call, args []Fn) (Fn, error) {
-	pairs, values := divider(call.Args[1]), divider(call.Args[2])
+	pairs, values := dividerOf(call.Args[1]), dividerOf(call.Args[2])
 	b := newMapBuilder(call.T)
 	return evalNOf(args, func(c *Ctx, args []row.Datum) row.Datum {
 		byPair, err := pairs(c, args[1].B)
@@ -195,8 +196,8 @@ func buildStrToMap(call *Call, args []Fn) (Fn, error) {
 		}
 		base := len(c.args)
 		for s := args[0].B; len(s) > 0; {
-			pair, rest := cutAt(byPair, s)
-			key, value := cutAt(byValue, pair)
+			pair, rest := byPair.cut(s)
+			key, value := byValue.cut(pair)
 			d := row.NullDatum
 			if value != nil {
 				d = row.Datum{B: value}
@@ -207,18 +208,38 @@ func buildStrToMap(call *Call, args []Fn) (Fn, error) {
 	}), nil
 }
 
-// divider is the compiled expression of an argument: once if it is constant, else for each of its values.
-func divider(e Expr) func(c *Ctx, source []byte) (*regexp.Regexp, error) {
-	if isConst(e) {
-		re, err := compileRegexp(string(e.(*Const).Value.B))
-		return func(*Ctx, []byte) (*regexp.Regexp, error) { return re, err }
-	}
-	return (*Ctx).regexp
+// divider cuts a text at the first match of a regular expression, which is often a literal.
+type divider struct {
+	re      *regexp.Regexp
+	literal []byte // nil for other expressions
 }
 
-// cutAt cuts s at the first match; after is nil without one. An empty match is none.
-func cutAt(re *regexp.Regexp, s []byte) (before, after []byte) {
-	m := re.FindIndex(s)
+// dividerOf gives the divider of an argument: compiled once if it is constant, else for each of its values.
+func dividerOf(e Expr) func(c *Ctx, source []byte) (divider, error) {
+	compiled := func(re *regexp.Regexp, err error) (divider, error) {
+		if err != nil {
+			return divider{}, err
+		}
+		d := divider{re: re}
+		if literal, whole := re.LiteralPrefix(); whole && literal != "" {
+			d.literal = []byte(literal)
+		}
+		return d, nil
+	}
+	if isConst(e) {
+		d, err := compiled(compileRegexp(string(e.(*Const).Value.B)))
+		return func(*Ctx, []byte) (divider, error) { return d, err }
+	}
+	return func(c *Ctx, source []byte) (divider, error) { return compiled(c.regexp(source)) }
+}
+
+// cut cuts s; after is nil without a match. An empty match is none.
+func (d divider) cut(s []byte) (before, after []byte) {
+	if d.literal != nil {
+		before, after, _ = bytes.Cut(s, d.literal)
+		return before, after
+	}
+	m := d.re.FindIndex(s)
 	if m == nil || m[0] == m[1] {
 		return s, nil
 	}

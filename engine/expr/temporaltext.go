@@ -1,7 +1,9 @@
 package expr
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/sluicesql/sluice/engine/decimal"
@@ -19,6 +21,7 @@ func temporalTextFunctions() []*Function {
 		return &Function{Name: name, Category: Temporal, Signature: signature, Help: help, Examples: examples, bind: s.bind, build: b}
 	}
 	texts := sig{params: []param{aString, aString}, min: 1}
+	unixOfText := &Function{Name: "UNIX_TIMESTAMP", bind: sig{params: []param{aString, aString}, min: 1, ret: returnsBigInt, mayNull: true}.bind, build: buildUnixTimestamp}
 	return []*Function{
 		{
 			Name: "DATE_FORMAT", Category: Temporal, Signature: "DATE_FORMAT(timestamp, pattern)",
@@ -46,7 +49,7 @@ func temporalTextFunctions() []*Function {
 			Name: "UNIX_TIMESTAMP", Category: Temporal, Signature: "UNIX_TIMESTAMP([string [, pattern]])",
 			Help:     "The seconds since 1970-01-01 UTC of the string's time in the session's time zone, NULL if it is none; without arguments of the epoch's time.",
 			Examples: []Example{ex("25", "1970-01-01 00:00:25"), ex("-86400", "31.12.1969", "dd.MM.yyyy"), ex("NULL", "x")},
-			rewrite:  unixTimestamp,
+			rewrite:  unixTimestamp(unixOfText),
 		},
 		{
 			Name: "CONVERT_TZ", Category: Temporal, Signature: "CONVERT_TZ(string, zone1, zone2)",
@@ -71,6 +74,22 @@ func patternArg(call *Call, i int) (p datePattern, known bool, err error) {
 	return p, true, err
 }
 
+// datePattern compiles a pattern that is not constant, once for each of its values.
+func (c *Ctx) datePattern(source []byte) (datePattern, error) {
+	if p, ok := c.dates[string(source)]; ok {
+		return p, nil
+	}
+	p, err := compileDatePattern(source)
+	if err != nil {
+		return nil, err
+	}
+	if c.dates == nil || len(c.dates) >= maxCached {
+		c.dates = map[string]datePattern{}
+	}
+	c.dates[string(source)] = p
+	return p, nil
+}
+
 // withPattern is evalN with the pattern of argument i compiled.
 func withPattern(call *Call, args []Fn, i int, f func(c *Ctx, p datePattern, args []row.Datum) row.Datum) (Fn, error) {
 	p, known, err := patternArg(call, i)
@@ -81,7 +100,7 @@ func withPattern(call *Call, args []Fn, i int, f func(c *Ctx, p datePattern, arg
 		p := p
 		if !known {
 			var err error
-			if p, err = compileDatePattern(args[i].B); err != nil {
+			if p, err = c.datePattern(args[i].B); err != nil {
 				return c.fail(fmt.Errorf("%s: %w", call.Fn.Name, err))
 			}
 		}
@@ -91,6 +110,9 @@ func withPattern(call *Call, args []Fn, i int, f func(c *Ctx, p datePattern, arg
 
 func buildDateFormat(call *Call, args []Fn) (Fn, error) {
 	t := call.Args[0].Type()
+	if p, known, err := patternArg(call, 1); err == nil && known && p.zoned() && t.Kind != types.TimestampLTZ {
+		return nil, errNoOffset
+	}
 	if t.IsString() {
 		return withPattern(call, args, 1, func(c *Ctx, p datePattern, args []row.Datum) row.Datum {
 			d, err := text.ParseTimestamp(args[0].B, 9, text.AnyLayout)
@@ -98,17 +120,34 @@ func buildDateFormat(call *Call, args []Fn) (Fn, error) {
 				return row.NullDatum
 			}
 			days, nanos := text.Split(9, d)
-			at := len(c.scratch)
-			return c.done(p.format(c.scratch, days, nanos), at)
+			return c.format(p, days, nanos, noOffset)
 		})
 	}
 	read := moment(t)
 	return withPattern(call, args, 1, func(c *Ctx, p datePattern, args []row.Datum) row.Datum {
 		days, nanos := read(c, args[0])
-		at := len(c.scratch)
-		return c.done(p.format(c.scratch, days, nanos), at)
+		offset := int64(noOffset)
+		if t.Kind == types.TimestampLTZ {
+			utcDays, utcNanos := text.Split(t.Precision, args[0])
+			offset = (days-utcDays)*86400 + (nanos-utcNanos)/text.NanosPerSecond
+		}
+		return c.format(p, days, nanos, offset)
 	})
 }
+
+// noOffset marks a time of which the offset from UTC is not known.
+const noOffset = math.MaxInt64
+
+// format writes a local time by a pattern, which must not ask for an offset that is not known.
+func (c *Ctx) format(p datePattern, days, nanos, offset int64) row.Datum {
+	if offset == noOffset && p.zoned() {
+		return c.fail(errNoOffset)
+	}
+	at := len(c.scratch)
+	return c.done(p.format(c.scratch, days, nanos, offset), at)
+}
+
+var errNoOffset = errors.New("DATE_FORMAT: a time without a zone has no offset that X, x or Z could write; CAST it to TIMESTAMP_LTZ(3)")
 
 // buildReadMoment reads text by the pattern of argument 1, or in the type's own form; NULL where it fails.
 func buildReadMoment(t types.Type) builder {
@@ -124,7 +163,7 @@ func buildReadMoment(t types.Type) builder {
 		}
 		write := fromMoment(t)
 		return withPattern(call, args, 1, func(c *Ctx, p datePattern, args []row.Datum) row.Datum {
-			days, nanos, ok := p.parse(args[0].B)
+			days, nanos, _, ok := p.parse(args[0].B)
 			if !ok {
 				return row.NullDatum
 			}
@@ -215,11 +254,10 @@ func buildInstant(call *Call, args []Fn) (Fn, error) {
 		}), nil
 	}
 	return withPattern(call, args, 1, func(_ *Ctx, p datePattern, args []row.Datum) row.Datum {
-		days, nanos, ok := p.parse(args[0].B)
+		days, nanos, ok := p.instant(args[0].B, zone)
 		if !ok {
 			return row.NullDatum
 		}
-		days, nanos = text.FromLocal(zone, days, nanos)
 		if d, ok := text.Join(3, days, nanos); ok {
 			return d
 		}
@@ -258,26 +296,41 @@ func buildFromUnixtime(call *Call, args []Fn) (Fn, error) {
 			return c.fail(fmt.Errorf("FROM_UNIXTIME: %d is out of range", args[0].I))
 		}
 		days, nanos := text.ToLocal(c.Zone, days, text.FloorMod(args[0].I, 86400)*text.NanosPerSecond)
-		at := len(c.scratch)
-		return c.done(p.format(c.scratch, days, nanos), at)
+		offset := (days-text.FloorDiv(args[0].I, 86400))*86400 + nanos/text.NanosPerSecond - text.FloorMod(args[0].I, 86400)
+		return c.format(p, days, nanos, offset)
 	})
 }
 
-// unixTimestamp is EXTRACT(EPOCH …) of the text read as an instant in the session's time zone.
-func unixTimestamp(args []Expr) (Expr, error) {
-	epoch := StringConst(string(unitEpoch))
-	if len(args) == 0 {
-		return Resolve("EXTRACT", []Expr{epoch, must(Resolve("CURRENT_TIMESTAMP", nil))})
+// unixTimestamp is the function of a text, which follows from its arguments, or the time that the epoch began.
+func unixTimestamp(ofText *Function) func(args []Expr) (Expr, error) {
+	return func(args []Expr) (Expr, error) {
+		if len(args) == 0 {
+			return Resolve("EXTRACT", []Expr{StringConst(string(unitEpoch)), must(Resolve("CURRENT_TIMESTAMP", nil))})
+		}
+		return ofText.call(args)
 	}
-	e, err := Resolve("TO_TIMESTAMP", args)
-	if err != nil {
-		return nil, err
+}
+
+// buildUnixTimestamp reads a text as an instant, in the session's time zone where it names no other.
+func buildUnixTimestamp(call *Call, args []Fn) (Fn, error) {
+	if len(args) == 1 {
+		return strict1(args[0], func(c *Ctx, s row.Datum) row.Datum {
+			d, err := text.ParseTimestamp(s.B, 3, text.AnyLayout)
+			if err != nil {
+				return row.NullDatum
+			}
+			days, nanos := text.Split(3, d)
+			days, nanos = text.FromLocal(c.Zone, days, nanos)
+			return row.Int(unitEpoch.part(days, nanos))
+		}), nil
 	}
-	at, err := Cast(e, types.TimestampLTZOf(3), false)
-	if err != nil {
-		return nil, err
-	}
-	return Resolve("EXTRACT", []Expr{epoch, at})
+	return withPattern(call, args, 1, func(c *Ctx, p datePattern, args []row.Datum) row.Datum {
+		days, nanos, ok := p.instant(args[0].B, c.Zone)
+		if !ok {
+			return row.NullDatum
+		}
+		return row.Int(unitEpoch.part(days, nanos))
+	})
 }
 
 func bindConvertTZ(args []Expr) ([]Expr, types.Type, error) {

@@ -48,12 +48,25 @@ func urlEncode(c *Ctx, b []byte) []byte {
 }
 
 func urlDecode(c *Ctx, a row.Datum) row.Datum {
-	s, err := url.QueryUnescape(string(a.B))
-	if err != nil || !utf8.ValidString(s) {
-		return row.NullDatum
+	buf, at := c.scratch, len(c.scratch)
+	for i := 0; i < len(a.B); i++ {
+		switch x := a.B[i]; x {
+		case '+':
+			buf = append(buf, ' ')
+		case '%':
+			if i+2 >= len(a.B) || hexDigit(a.B[i+1]) < 0 || hexDigit(a.B[i+2]) < 0 {
+				return row.NullDatum
+			}
+			buf = append(buf, byte(hexDigit(a.B[i+1])<<4|hexDigit(a.B[i+2])))
+			i += 2
+		default:
+			buf = append(buf, x)
+		}
 	}
-	at := len(c.scratch)
-	return c.done(append(c.scratch, s...), at)
+	if out := c.keep(buf, at); utf8.Valid(out) {
+		return row.Datum{B: out}
+	}
+	return row.NullDatum
 }
 
 func parseURL(c *Ctx, args []row.Datum) row.Datum {
