@@ -53,6 +53,8 @@ func TestRefused(t *testing.T) {
 		{false, "properties.sasl.mechanism", "missing", []string{"properties.security.protocol", "SASL_SSL"}},
 		{false, "properties.sasl.jaas.config", "missing", []string{"properties.security.protocol", "SASL_SSL", "properties.sasl.mechanism", "PLAIN"}},
 		{false, "properties.sasl.jaas.config", "no password", []string{"properties.security.protocol", "SASL_SSL", "properties.sasl.mechanism", "PLAIN", "properties.sasl.jaas.config", `a.B required username="u";`}},
+		{false, "properties.sasl.jaas.config", "has both password and passwordFile", []string{"properties.security.protocol", "SASL_SSL", "properties.sasl.mechanism", "PLAIN", "properties.sasl.jaas.config", `a.B required username="u" password="p" passwordFile="f";`}},
+		{false, "properties.sasl.jaas.config", "tokenFile", []string{"properties.security.protocol", "SASL_SSL", "properties.sasl.mechanism", "OAUTHBEARER", "properties.sasl.jaas.config", `a.B required username="u";`}},
 		{false, "properties.ssl.truststore.type", "PEM", []string{"properties.ssl.truststore.type", "JKS"}},
 		{false, "properties.ssl.key.password", "unencrypted", []string{"properties.ssl.key.password", "x"}},
 		{true, "properties.acks", "can be lost", []string{"properties.acks", "0"}},

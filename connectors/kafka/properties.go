@@ -171,8 +171,8 @@ var properties = withOthers(map[string]property{
 	"sasl.client.callback.handler.class": {refuse: refuseClass},
 	"sasl.login.callback.handler.class":  {refuse: refuseClass},
 	"sasl.login.class":                   {refuse: refuseClass},
-	"sasl.oauthbearer.token.endpoint.url": {refuse: "is not available in this version; give the token itself: " +
-		`sasl.jaas.config = '… OAuthBearerLoginModule required token="…";'`},
+	"sasl.oauthbearer.token.endpoint.url": {refuse: "is not available in this version; give the token itself, or a file that is kept up to date: " +
+		`sasl.jaas.config = '… OAuthBearerLoginModule required tokenFile="…";'`},
 	"ssl.engine.factory.class": {refuse: refuseClass},
 	"ssl.cipher.suites":        {refuse: "cannot be chosen; TLS 1.2 and 1.3 use Go's suites"},
 })
@@ -254,7 +254,7 @@ func (s *settings) clientOptions() ([]kgo.Opt, error) {
 		kgo.BrokerMaxWriteBytes(int32(min(max(100<<20, 2*s.maxRequestSize), 1<<30))),
 		kgo.DisableClientMetrics(),
 	}
-	more, err := s.security.options()
+	more, err := s.security.options(s.dialTimeout)
 	return append(opts, more...), err
 }
 

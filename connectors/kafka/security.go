@@ -1,14 +1,17 @@
 package kafka
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/sluicesql/sluice/connectors/spi"
@@ -182,46 +185,107 @@ func (s *security) check() error {
 	if s.jaas == nil {
 		return blame("sasl.jaas.config", "is missing; it carries the credentials")
 	}
+	needs := []string{"username", "password"}
 	if s.mechanism == "OAUTHBEARER" {
-		if s.jaas["token"] == "" {
-			return blame("sasl.jaas.config", `has no token="…", the only form of OAUTHBEARER available in this version`)
-		}
-		return nil
+		needs = []string{"token"}
 	}
-	for _, need := range []string{"username", "password"} {
-		if _, ok := s.jaas[need]; !ok {
-			return blame("sasl.jaas.config", "has no "+need)
+	for _, name := range needs {
+		_, inline := s.jaas[name]
+		_, file := s.jaas[name+fileSuffix]
+		switch {
+		case inline && file:
+			return blame("sasl.jaas.config", fmt.Sprintf("has both %s and %s%s", name, name, fileSuffix))
+		case !inline && !file:
+			return blame("sasl.jaas.config", fmt.Sprintf(`has no %s="…" and no %s%s="…", which names a file that holds it`, name, name, fileSuffix))
 		}
 	}
 	return nil
 }
 
-func (s *security) options() ([]kgo.Opt, error) {
+// fileSuffix makes a credential's name that of the file it is in.
+const fileSuffix = "File"
+
+// credential is a value of the JAAS configuration, or the content of the file that it names. Files are read for each
+// connection, so that what is replaced in them is used without a restart.
+func (s *security) credential(name string) (string, error) {
+	file, ok := s.jaas[name+fileSuffix]
+	if !ok {
+		return s.jaas[name], nil
+	}
+	b, err := os.ReadFile(file)
+	if err == nil && len(bytes.TrimSpace(b)) == 0 {
+		err = fmt.Errorf("%s is empty", file)
+	}
+	if err != nil {
+		return "", &spi.OptionError{Name: propertyPrefix + "sasl.jaas.config", Msg: fmt.Sprintf("option %q, %s%s: %v", propertyPrefix+"sasl.jaas.config", name, fileSuffix, err)}
+	}
+	return strings.TrimRight(string(b), "\r\n"), nil
+}
+
+func (s *security) user() (user, password string, err error) {
+	if user, err = s.credential("username"); err == nil {
+		password, err = s.credential("password")
+	}
+	return user, password, err
+}
+
+// options are the client's. What files hold is checked here for the first time.
+func (s *security) options(dialTimeout time.Duration) ([]kgo.Opt, error) {
 	var opts []kgo.Opt
 	if s.usesSASL() {
+		for name := range s.jaas {
+			if name, ok := strings.CutSuffix(name, fileSuffix); ok {
+				if _, err := s.credential(name); err != nil {
+					return nil, err
+				}
+			}
+		}
 		opts = append(opts, kgo.SASL(s.mechanismOf()))
 	}
 	if s.usesTLS() {
-		c, err := s.tlsConfig()
-		if err != nil {
+		if _, err := s.tlsConfig(); err != nil {
 			return nil, err
 		}
-		opts = append(opts, kgo.DialTLSConfig(c))
+		opts = append(opts, kgo.Dialer(s.dialTLS(dialTimeout)))
 	}
 	return opts, nil
 }
 
+// dialTLS makes connections with the certificates that the files hold at the moment.
+func (s *security) dialTLS(timeout time.Duration) func(ctx context.Context, network, addr string) (net.Conn, error) {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c, err := s.tlsConfig()
+		if err != nil {
+			return nil, err
+		}
+		if c.ServerName, _, err = net.SplitHostPort(addr); err != nil {
+			return nil, err
+		}
+		d := tls.Dialer{NetDialer: &net.Dialer{Timeout: timeout}, Config: c}
+		return d.DialContext(ctx, network, addr)
+	}
+}
+
 func (s *security) mechanismOf() sasl.Mechanism {
-	user, pass := s.jaas["username"], s.jaas["password"]
+	scramAuth := func(context.Context) (scram.Auth, error) {
+		user, password, err := s.user()
+		return scram.Auth{User: user, Pass: password, IsToken: s.jaas["tokenauth"] == "true"}, err
+	}
 	switch s.mechanism {
 	case "PLAIN":
-		return plain.Auth{User: user, Pass: pass}.AsMechanism()
+		return plain.Plain(func(context.Context) (plain.Auth, error) {
+			user, password, err := s.user()
+			return plain.Auth{User: user, Pass: password}, err
+		})
 	case "SCRAM-SHA-256":
-		return scram.Auth{User: user, Pass: pass, IsToken: s.jaas["tokenauth"] == "true"}.AsSha256Mechanism()
+		return scram.Sha256(scramAuth)
 	case "SCRAM-SHA-512":
-		return scram.Auth{User: user, Pass: pass, IsToken: s.jaas["tokenauth"] == "true"}.AsSha512Mechanism()
+		return scram.Sha512(scramAuth)
 	}
-	return oauth.Oauth(func(context.Context) (oauth.Auth, error) { return oauth.Auth{Token: s.jaas["token"]}, nil })
+	return oauth.Oauth(func(context.Context) (oauth.Auth, error) {
+		token, err := s.credential("token")
+		return oauth.Auth{Token: token}, err
+	})
 }
 
 func (s *security) tlsConfig() (*tls.Config, error) {
