@@ -193,7 +193,7 @@ func (f *fetcher) failed(b *brokerLoop, err error) {
 	err = closes(err)
 	f.errors.Add(1)
 	b.failed++
-	if b.failed >= 3 && b.alarm.due(time.Now()) {
+	if b.failed >= 3 && b.alarm.due(time.Now(), alarmEvery) {
 		f.warn(fmt.Sprintf("%s does not answer, trying again: %v", f.c.broker(b.id), err))
 	}
 	f.mu.Lock()

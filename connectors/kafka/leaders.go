@@ -58,7 +58,7 @@ func (f *fetcher) update() bool {
 			return false
 		}
 		f.errors.Add(1)
-		if f.alarm.due(time.Now()) {
+		if f.alarm.due(time.Now(), alarmEvery) {
 			f.warn(fmt.Sprintf("%v; trying again", err))
 		}
 		f.mu.Lock()

@@ -42,6 +42,7 @@ type partition struct {
 
 	logEnd   atomic.Int64 // what can be read at the isolation level lies before it
 	position atomic.Int64 // copy of pos for others
+	lastTime atomic.Int64 // timestamp of the record read last, in milliseconds
 
 	// The reader's side.
 	pos   int64

@@ -311,7 +311,7 @@ func (p *producer) build(s *sender) bool {
 func (p *producer) unanswered(s *sender, err error) {
 	err = closes(err)
 	s.failures++
-	if s.failures >= 3 && s.alarm.due(time.Now()) {
+	if s.failures >= 3 && s.alarm.due(time.Now(), alarmEvery) {
 		p.warn(fmt.Sprintf("%s does not answer, trying again: %v", p.c.broker(s.id), err))
 	}
 	for _, q := range s.parts {
@@ -428,7 +428,7 @@ func (p *producer) manage() {
 		}
 		switch {
 		case err != nil:
-			if p.ctx.Err() == nil && trouble.due(time.Now()) {
+			if p.ctx.Err() == nil && trouble.due(time.Now(), alarmEvery) {
 				p.warn(fmt.Sprintf("%v; trying again", err))
 			}
 			p.expire(err)

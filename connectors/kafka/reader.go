@@ -78,6 +78,9 @@ func (r *reader) Read(b *changelog.Batch, maxRecords int) (n int, err error) {
 		k, err = r.readPartition(p, maxRecords-n)
 		n += k
 		p.position.Store(p.pos)
+		if k > 0 {
+			p.lastTime.Store(r.cur.rec.timestamp)
+		}
 		if p.pos >= p.end {
 			r.drop(p)
 		}

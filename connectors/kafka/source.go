@@ -38,9 +38,10 @@ type source struct {
 	next    int // the reader of the next partition found
 	reasons map[string]int64
 
-	commits   chan []spi.Position // the latest positions to commit; room for one
-	committer sync.WaitGroup
-	stop      context.CancelFunc
+	commits chan []spi.Position // the latest positions to commit; room for one
+	watch   *retentionWatch
+	beside  sync.WaitGroup // goroutines that run beside the fetcher
+	stop    context.CancelFunc
 }
 
 // openSource connects, finds the partitions and resolves where each begins and ends.
@@ -94,8 +95,15 @@ func openSource(ctx context.Context, cfg sourceConfig, scan spi.Scan) (_ *source
 	run, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	if cfg.group != "" && cfg.commitOffsets {
-		s.committer.Add(1)
+		s.beside.Add(1)
 		go s.commitLoop(run)
+	}
+	if s.watch = (&retentionWatch{s: s, seen: map[*partition]retentionSeen{}}); !s.bounded {
+		s.beside.Add(1)
+		go func() {
+			defer s.beside.Done()
+			s.watch.run(run)
+		}()
 	}
 	s.fetcher.start()
 	return s, nil
@@ -464,7 +472,7 @@ func (s *source) Committed(_ context.Context, pos []spi.Position) {
 }
 
 func (s *source) commitLoop(ctx context.Context) {
-	defer s.committer.Done()
+	defer s.beside.Done()
 	failed := false
 	for {
 		var pos []spi.Position
@@ -516,7 +524,7 @@ func (s *source) Stats() spi.SourceStats {
 func (s *source) Close() error {
 	s.fetcher.close()
 	s.stop()
-	s.committer.Wait()
+	s.beside.Wait()
 	s.c.close()
 	return nil
 }
