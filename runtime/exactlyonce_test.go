@@ -3,6 +3,8 @@ package runtime_test
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -71,6 +73,11 @@ func sum(cs []memconn.Change, ts []types.Type) string {
 	}
 	sort.Strings(out)
 	return strings.Join(out, ", ")
+}
+
+// sorted are the values of a map, in the order of the text.
+func sorted(m map[string]string) string {
+	return strings.Join(slices.Sorted(maps.Values(m)), "\n")
 }
 
 // lines are changes as text, sorted.

@@ -399,6 +399,7 @@ type Sink struct {
 	open   [][]Change // of the present epoch, by writer
 	epochs map[uint64][]Change
 	acks   map[uint64]int
+	all    []Change // in the order in which they came, those of epochs that came again too
 }
 
 // OpenSink implements spi.Connector.
@@ -431,6 +432,14 @@ func (k *Sink) Epoch(n uint64) ([]Change, bool) {
 	return k.epochs[n], k.acks[n] == len(k.open)
 }
 
+// Arrived returns everything that the writers were handed, in the order of the ends of epochs, those that came again
+// after a crash included: what a sink holds that knows of no epochs.
+func (k *Sink) Arrived() []Change {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.all)
+}
+
 // Writer implements spi.Sink.
 func (k *Sink) Writer(i int) spi.Writer { return writer{k, i} }
 
@@ -458,6 +467,7 @@ func (w writer) Barrier(_ context.Context, epoch uint64, ack func(error)) {
 		w.k.epochs[epoch] = nil
 	}
 	w.k.epochs[epoch] = append(w.k.epochs[epoch], w.k.open[w.i]...)
+	w.k.all = append(w.k.all, w.k.open[w.i]...)
 	w.k.acks[epoch]++
 	w.k.open[w.i] = nil
 	w.k.mu.Unlock()
