@@ -40,7 +40,7 @@ func newTransaction(t *outTopic, id string) *transaction {
 // fault gives an error its place. Errors that reach the broker have their own.
 func (x *transaction) fault(what string, err error) error {
 	var ke *kerr.Error
-	if !errors.As(err, &ke) {
+	if !errors.As(err, &ke) && !errors.Is(err, errLeftOut) {
 		return x.t.c.unreachable(err)
 	}
 	fix := ""
@@ -100,6 +100,8 @@ func patiently(ctx context.Context, ask func() error) error {
 		}
 	}
 }
+
+var errLeftOut = errors.New("the broker's answer leaves something out")
 
 // init fences whoever else has the transactional id and waits until the transaction before has ended, this process's
 // own included. From its second call on it fails when this process was fenced itself.
@@ -267,7 +269,7 @@ func (x *transaction) addPartitions(ctx context.Context, partitions []int32) err
 			}
 		}
 		if skipped == nil && n != len(partitions) {
-			return errors.New("the broker's answer leaves partitions out")
+			return errLeftOut
 		}
 		return skipped
 	})
@@ -306,7 +308,7 @@ func (x *transaction) commitMarker(ctx context.Context, marker string) error {
 			return err
 		}
 		if len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 {
-			return errors.New("the broker's answer leaves the partition out")
+			return errLeftOut
 		}
 		return kerr.ErrorForCode(resp.Topics[0].Partitions[0].ErrorCode)
 	})
@@ -374,7 +376,7 @@ func (x *transaction) readMarker(ctx context.Context) (marker string, found bool
 			return err
 		}
 		if len(resp.Groups) != 1 {
-			return errors.New("the broker's answer leaves the group out")
+			return errLeftOut
 		}
 		g := &resp.Groups[0]
 		if err := kerr.ErrorForCode(g.ErrorCode); err != nil {
