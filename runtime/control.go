@@ -236,7 +236,7 @@ func (c *controller) pointDue(now time.Time, rows int64) (bool, time.Duration) {
 
 // refresh has the markers of the transactional sinks stored again when that is due, and returns how long until it is.
 func (c *controller) refresh(ctx context.Context, now time.Time) time.Duration {
-	every := time.Duration(markerRefresh)
+	every := markerRefresh
 	if h := c.job.cfg.Hooks; h != nil && h.MarkerRefresh > 0 {
 		every = h.MarkerRefresh
 	}
