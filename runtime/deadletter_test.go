@@ -48,14 +48,23 @@ func kafkaPlan(t *testing.T, b *embed.Broker, sql string) *planner.Plan {
 const deadLetterSQL = `
 CREATE TABLE i (id BIGINT, n INT) WITH ('connector' = 'kafka', 'topic' = 'in', 'properties.bootstrap.servers' = '$KAFKA',
   'scan.startup.mode' = 'earliest-offset', 'scan.bounded.mode' = 'latest-offset', 'format' = 'json', 'json.ignore-parse-errors' = 'false',
-  'dead-letter.topic' = 'dead', 'dead-letter.topic.partitions' = '2', 'properties.metadata.max.age.ms' = '50');
+  'dead-letter.topic' = 'dead', 'dead-letter.topic.partitions' = '2'$DEAD);
 CREATE TABLE o (id BIGINT, n INT) WITH ('connector' = 'kafka', 'topic' = 'out', 'properties.bootstrap.servers' = '$KAFKA',
   'format' = 'json', 'key.format' = 'json', 'key.fields' = 'id');
 INSERT INTO o SELECT id, n FROM i;`
 
+// once are the options of dead letters that come exactly once.
+const once = ", 'dead-letter.delivery-guarantee' = 'exactly-once', 'dead-letter.transactional-id-prefix' = 'test'"
+
 // A job is killed again and again while it puts messages aside, and its output topic grows meanwhile: every message
 // is in the output or among the dead letters, and none in both; every key keeps its partition.
 func TestDeadLettersAcrossCrashes(t *testing.T) {
+	t.Parallel()
+	t.Run("at least once", func(t *testing.T) { deadLettersAcrossCrashes(t, false) })
+	t.Run("exactly once", func(t *testing.T) { deadLettersAcrossCrashes(t, true) })
+}
+
+func deadLettersAcrossCrashes(t *testing.T, exactly bool) {
 	t.Parallel()
 	b, err := embed.StartWith()
 	if err != nil {
@@ -69,7 +78,7 @@ func TestDeadLettersAcrossCrashes(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	const records = 600
-	bad := map[string]bool{}
+	bad, count := map[string]bool{}, 0
 	var in []embed.Record
 	for i := range records {
 		key := fmt.Sprint(i)
@@ -81,6 +90,9 @@ func TestDeadLettersAcrossCrashes(t *testing.T) {
 			r.Value = []byte("}{")
 		}
 		bad[key] = r.Value[0] == '}' || strings.Contains(string(r.Value), "many")
+		if bad[key] {
+			count++
+		}
 		in = append(in, r)
 	}
 	if err := b.Produce(t.Context(), in...); err != nil {
@@ -92,10 +104,10 @@ func TestDeadLettersAcrossCrashes(t *testing.T) {
 	}
 	t.Cleanup(cl.Close)
 
-	plan, dir := kafkaPlan(t, b, deadLetterSQL), t.TempDir()
+	plan, dir := kafkaPlan(t, b, strings.ReplaceAll(deadLetterSQL, "$DEAD", map[bool]string{true: once}[exactly])), t.TempDir()
 	kills := 0
 	for run := 0; ; run++ {
-		var once sync.Once
+		var reached sync.Once
 		hit := make(chan struct{})
 		after := uint64(1 + rng.IntN(6))
 		first := uint64(0)
@@ -106,7 +118,7 @@ func TestDeadLettersAcrossCrashes(t *testing.T) {
 					first = epoch
 				}
 				if epoch >= first+after && run < 25 {
-					once.Do(func() { close(hit) })
+					reached.Do(func() { close(hit) })
 				}
 			}},
 		})
@@ -138,12 +150,24 @@ func TestDeadLettersAcrossCrashes(t *testing.T) {
 	}
 
 	dead := map[string]int{}
-	letters, err := b.Consume(t.Context(), "dead", int(b.Len("dead")))
+	n := int(b.Len("dead"))
+	if exactly {
+		n = count // the topic holds markers too
+	}
+	letters, err := b.Consume(t.Context(), "dead", n)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range letters {
 		dead[string(r.Key)]++
+	}
+	if exactly {
+		short, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		more, _ := b.Consume(short, "dead", count+1) // one more never comes
+		if len(dead) != count || len(more) != count {
+			t.Errorf("%d messages are among %d dead letters, not %d", len(dead), len(more), count)
+		}
 	}
 	written := map[string]int{}
 	places := map[string]int32{}
