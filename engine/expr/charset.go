@@ -141,5 +141,30 @@ func charsetFunctions() []*Function {
 		func(cs charset, buf, b []byte) ([]byte, bool) { return cs.decode(buf, b) },
 		ex("é", bytesOf("\xc3\xa9"), "UTF-8"), ex("é", bytesOf("\xe9"), "ISO-8859-1"), ex("😀", bytesOf("\xff\xfe\x3d\xd8\x00\xde"), "UTF-16"), ex("error: cannot be converted", bytesOf("\xd8\x3d"), "UTF-16BE"), ex("error: cannot be converted", bytesOf("\xff"), "UTF-8"))
 	decode.Help = "The text that the bytes are in a character set, of " + known + "; an error if they are none."
-	return []*Function{encode, decode}
+	one := []param{binaryString}
+	return []*Function{
+		encode, decode,
+		{
+			Name: "IS_VALID_UTF8", Category: StringFns, Signature: "IS_VALID_UTF8(binary)", Help: "TRUE if the bytes are UTF-8.",
+			Examples: []Example{ex("TRUE", bytesOf("\xc3\xa9")), ex("FALSE", bytesOf("\x80")), ex("FALSE", bytesOf("\xed\xa0\x80"))},
+			bind:     sig{params: one, ret: returnsBool}.bind, ints: intOfBytes(func(b []byte) int64 { return boolInt(utf8.Valid(b)) }),
+		},
+		{
+			Name: "MAKE_VALID_UTF8", Category: StringFns, Signature: "MAKE_VALID_UTF8(binary)", Help: "The bytes as text, with U+FFFD for each of those that are no UTF-8.",
+			Examples: []Example{ex("Hi", bytesOf("Hi")), ex("a\ufffdb", bytesOf("a\x80b"))},
+			bind:     sig{params: one, ret: returnsString}.bind, bytes: bytesOfBytes(makeValidUTF8),
+		},
+	}
+}
+
+func makeValidUTF8(c *Ctx, b []byte) []byte {
+	if utf8.Valid(b) {
+		return b
+	}
+	buf, at := c.scratch, len(c.scratch)
+	for len(b) > 0 {
+		r, n := utf8.DecodeRune(b)
+		buf, b = utf8.AppendRune(buf, r), b[n:]
+	}
+	return c.keep(buf, at)
 }

@@ -17,9 +17,10 @@ var elsewhere = map[string]string{
 	"JSON_EXTRACT_SCALAR": "JSON_VALUE(json, path)", "TO_JSON": "JSON_STRING(value)", "JSON_BUILD_OBJECT": "JSON_OBJECT(KEY key VALUE value)",
 	"JSON_BUILD_ARRAY": "JSON_ARRAY(value, …)", "PARSE_JSON": "JSON_VALUE or JSON_QUERY over the text: there is no type VARIANT", "TRY_PARSE_JSON": "JSON_VALUE or JSON_QUERY over the text: there is no type VARIANT",
 	"REGEXP_LIKE": "REGEXP(string, regex)", "RLIKE": "REGEXP(string, regex)", "REGEXP_MATCHES": "REGEXP_EXTRACT_ALL(string, regex)",
-	"ARRAY_LENGTH": "CARDINALITY(array)", "ARRAY_SIZE": "CARDINALITY(array)", "SIZE": "CARDINALITY(array)", "ARRAY_AGG_DISTINCT": "ARRAY_AGG(DISTINCT value)",
+	"ARRAY_LENGTH": "CARDINALITY(array)", "ARRAY_SIZE": "CARDINALITY(array)", "SIZE": "CARDINALITY(array)",
 	"ARRAY_TO_STRING": "ARRAY_JOIN(array, delimiter)", "GEN_RANDOM_UUID": "UUID()", "POW": "POWER(numeric1, numeric2)", "TRUNC": "TRUNCATE(numeric, digits)",
 	"RANDOM": "RAND()", "SHA": "SHA1(string)", "BASE64": "TO_BASE64(string)", "UNBASE64": "FROM_BASE64(string)",
 	"TO_UNIXTIME": "UNIX_TIMESTAMP(string), or EXTRACT(EPOCH FROM timestamp)", "PROCTIME": "CURRENT_TIMESTAMP, which is the epoch's time",
+	"CURRENT_DATABASE":  "the name: there is one database, default_database",
 	"CURRENT_WATERMARK": "a condition on the time itself: no operator of this version waits for watermarks",
 }

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"unicode"
@@ -129,6 +130,24 @@ func TestUnknownFunction(t *testing.T) {
 		_, err := Resolve(name, nil)
 		u, ok := err.(*UnknownFunctionError)
 		if !ok || u.Near != near {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What is written instead of the functions of other dialects exists, and they do not.
+func TestElsewhere(t *testing.T) {
+	words := regexp.MustCompile(`[A-Z][A-Z0-9_]+\(`)
+	for name, instead := range elsewhere {
+		if Lookup(name) != nil {
+			t.Errorf("%s is a function", name)
+		}
+		for _, word := range words.FindAllString(instead, -1) {
+			if Lookup(strings.TrimSuffix(word, "(")) == nil && word != "DECIMAL(" {
+				t.Errorf("%s: %q names no function", name, word)
+			}
+		}
+		if _, err := Resolve(strings.ToLower(name), nil); !strings.Contains(err.Error(), "; write "+instead) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
