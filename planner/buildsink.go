@@ -11,7 +11,11 @@ import (
 // sink builds a root: projection to the sink's columns, the exchange that brings together what has to be
 // consolidated, and the sink.
 func (b *builder) sink(l *logicalSink) (*Sink, error) {
-	s := b.stream(l.in, setOf(l.ids))
+	s := b.stream(l.in, setOf(l.ids, l.order))
+	if l.order != nil {
+		need := setOf(l.ids, l.order)
+		s = b.materialise(l, b.narrow(s, need))
+	}
 	s = b.project(s, passed(l.ids), nil)
 	n := &Sink{}
 	if l.sink == nil {
@@ -144,9 +148,9 @@ func (b *builder) keyMismatch(l *logicalSink, s *stream) error {
 		}
 		known = "the query's rows are unique by (" + strings.Join(cols, ", ") + "), which it does not write"
 	}
-	return hint(errAt(l.at.table, "several rows of the query may have one PRIMARY KEY (%s) of %s, and which of them would stay is undefined: %s",
-		strings.Join(key, ", "), l.sink.table.Name, known),
-		"make a unique key of the query the PRIMARY KEY of %s", l.sink.table.Name)
+	return hint(errAt(l.at.table, "several rows of the query may have one PRIMARY KEY (%s) of %s, and '%s' is NONE: %s",
+		strings.Join(key, ", "), l.sink.table.Name, OptUpsertMaterialize, known),
+		"make a unique key of the query the PRIMARY KEY of %s, or leave the option at AUTO", l.sink.table.Name)
 }
 
 // toSink adds the exchange before a sink, where one is needed: rows that are equal, or that have one key of

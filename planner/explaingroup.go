@@ -89,6 +89,9 @@ func describeWindow(n *Window) (string, []string) {
 	if n.Limit != nil {
 		title = "Top: " + limitText(n.Limit) + " of " + rows
 	}
+	if n.Why != "" {
+		title = "Materialise: one row of " + rows
+	}
 	if len(n.Order) > 0 {
 		d = append(d, "ordered by "+orderText(in, n.Order)+", then by the row")
 	}

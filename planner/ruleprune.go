@@ -60,7 +60,7 @@ func (j *logicalJob) pruneColumns() error {
 	for {
 		p.grown = false
 		for _, s := range j.sinks {
-			p.mark(s.in, setOf(s.ids))
+			p.mark(s.in, setOf(s.ids, s.order))
 		}
 		for _, d := range j.shared {
 			p.mark(d.body, d.need)

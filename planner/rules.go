@@ -33,6 +33,7 @@ var rules = []struct {
 		{"merge projections", (*logicalJob).mergeExtends},
 	}},
 	{"prune", []rule{
+		{"keep rows by a sink's key where the query's are not unique by it", (*logicalJob).materialiseSinks},
 		{"drop columns that nothing uses", (*logicalJob).pruneColumns},
 	}},
 }
@@ -43,6 +44,8 @@ type logicalJob struct {
 	sinks   []*logicalSink
 	shared  []*sharedBody
 	ctx     *expr.Ctx // the session's time zone, for folding
+	// upsertMaterialise is the value of table.exec.sink.upsert-materialize.
+	upsertMaterialise string
 }
 
 // logicalSink is a root: a query's tree and where its rows go.
@@ -53,6 +56,10 @@ type logicalSink struct {
 	sink  *sinkInfo
 	names []string
 	at    insertPlace
+	// order are the columns by which the rows of one key of the sink are ordered; nil where there is one at most.
+	order []int
+	// materialise is the value of table.exec.sink.upsert-materialize.
+	materialise string
 }
 
 func (j *logicalJob) optimise() error {

@@ -189,7 +189,7 @@ func (s *Session) planStatement(st ast.Statement) (*Plan, error) {
 
 func (s *Session) newJob(pos ast.Pos) *jobBuilder {
 	b := &binder{s: s, columns: &columnTable{}}
-	return &jobBuilder{pos: pos, b: b, job: &logicalJob{columns: b.columns, ctx: s.exprCtx()}, options: s.optionsInForce(), zone: s.location()}
+	return &jobBuilder{pos: pos, b: b, job: &logicalJob{columns: b.columns, ctx: s.exprCtx(), upsertMaterialise: s.Option(OptUpsertMaterialize)}, options: s.optionsInForce(), zone: s.location()}
 }
 
 // plan turns the bound statements of a job into its plan.

@@ -1,0 +1,111 @@
+package runtime_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/engine/changelog"
+	"github.com/sluicesql/sluice/engine/row"
+	"github.com/sluicesql/sluice/internal/memconn"
+	"github.com/sluicesql/sluice/internal/oracle"
+	"github.com/sluicesql/sluice/planner"
+	"github.com/sluicesql/sluice/runtime"
+	"github.com/sluicesql/sluice/sql/parser"
+)
+
+// TestSinkKeys writes users, whose key is their id, into a table by age: whatever the shards, the epochs and the order of
+// arrival, an age shows the user with the greatest id that has it, and the next one when that one goes.
+func TestSinkKeys(t *testing.T) {
+	for seed := range uint64(12) {
+		for _, shards := range []int{1, 3} {
+			for _, rows := range []int{1, 9, 1000} {
+				t.Run(fmt.Sprintf("seed=%d/shards=%d/rows=%d", seed, shards, rows), func(t *testing.T) {
+					t.Parallel()
+					runSinkKeys(t, seed, shards, rows)
+				})
+			}
+		}
+	}
+}
+
+func runSinkKeys(t *testing.T, seed uint64, shards, rows int) {
+	hub := memconn.NewHub(seed)
+	events := oracle.Generate(oracle.Users, seed, oracle.HistoryOptions{Changes: 120, Partitions: 3, Redeliver: true})
+	hub.SetTable("users", events)
+	r := spi.NewRegistry()
+	r.AddConnector(hub)
+	stmts, err := parser.Parse("sink.sql", oracle.Users.DDL()+`;
+CREATE TABLE by_age (age BIGINT, id INT, firstname STRING, PRIMARY KEY (age) NOT ENFORCED) WITH ('connector' = 'mem', 'name' = 'out', 'accepts' = 'upsert');
+INSERT INTO by_age SELECT age, id, firstname FROM users WHERE age IS NOT NULL`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := planner.NewSession(r).Run(stmts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := script.Steps[len(script.Steps)-1].(*planner.Job).Plan
+	last := uint64(0)
+	job, err := runtime.Start(context.Background(), runtime.Config{
+		Plan: plan, Parallelism: shards, EpochMaxRows: rows, EpochMaxAge: time.Hour,
+		Hooks: &runtime.Hooks{Check: true, Cut: func(n uint64, _ map[string][]spi.Position) { last = n }},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := job.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	ts := plan.Sinks[0].Input.Out().Types()
+	got := map[int64]string{}
+	for n := uint64(1); n <= last; n++ {
+		changes, complete := hub.Sink("out").Epoch(n)
+		if !complete {
+			t.Fatalf("epoch %d is not complete", n)
+		}
+		for _, c := range changes {
+			if age := c.Row.Int64(0); c.Op == changelog.Delete {
+				delete(got, age)
+			} else {
+				got[age] = oracle.Text(c.Row, ts)
+			}
+		}
+	}
+	if want := greatestByAge(events); !maps.Equal(got, want) {
+		t.Fatalf("got  %v\nwant %v", got, want)
+	}
+}
+
+// greatestByAge is what the table holds at the end of the events.
+func greatestByAge(events [][]memconn.Event) map[int64]string {
+	users := map[int64][]row.Datum{}
+	for _, part := range events {
+		for _, e := range part {
+			if e.After != nil {
+				users[e.After[0].I] = e.After
+			} else {
+				delete(users, e.Before[0].I)
+			}
+		}
+	}
+	best := map[int64]int64{}
+	want := map[int64]string{}
+	for id, u := range users {
+		if u[2].Null {
+			continue
+		}
+		age := u[2].I
+		if at, ok := best[age]; !ok || id > at {
+			name := "NULL"
+			if !u[1].Null {
+				name = string(u[1].B)
+			}
+			best[age], want[age] = id, fmt.Sprintf("%d|%d|%s", age, id, name)
+		}
+	}
+	return want
+}
