@@ -112,8 +112,12 @@ var hotPaths = []hotPath{
 	{"combine/wide", false, func(t testing.TB, _ int) func() (int, error) {
 		return hotCombine(t, mustResolve(t, "=", &expr.Column{Index: 0, Name: "id", T: usersTypes[0]}, &expr.Column{Index: 4, Name: "user_id", T: domainsTypes[1]}))
 	}},
-	{"join/weights", true, func(t testing.TB, size int) func() (int, error) { return hotJoin(t, size, false) }},
-	{"join/upsert", true, func(t testing.TB, size int) func() (int, error) { return hotJoin(t, size, true) }},
+	{"join/weights", true, func(t testing.TB, size int) func() (int, error) { return hotJoin(t, size, false, "") }},
+	{"join/upsert", true, func(t testing.TB, size int) func() (int, error) { return hotJoin(t, size, true, "") }},
+	{"join/left", true, func(t testing.TB, size int) func() (int, error) { return hotJoin(t, size, true, "left") }},
+	{"join/left-counted", true, func(t testing.TB, size int) func() (int, error) { return hotJoin(t, size, true, "counted") }},
+	{"join/full", true, func(t testing.TB, size int) func() (int, error) { return hotJoin(t, size, true, "full") }},
+	{"join/anti", true, func(t testing.TB, size int) func() (int, error) { return hotJoin(t, size, true, "anti") }},
 	{"normalise-rows", true, func(t testing.TB, size int) func() (int, error) {
 		n := NewNormaliseRows(memoryShard(t).Table(0, false), keyenc.Columns(domainsTypes, []int{0}), discard{})
 		return hotUpserts(t, size, n)
@@ -213,13 +217,53 @@ func fill(t testing.TB, size int, op changelog.Op, to Output, write func(b *chan
 	}
 }
 
-// hotJoin is a join of size domains with their users under random updates: three batches of domains, one of users.
-func hotJoin(t testing.TB, size int, upsert bool) func() (int, error) {
+// hotKind is a join of users with domains: inner, left, left with a condition, full, anti.
+func hotKind(t testing.TB, upsert bool, kind string) *Join {
 	sh := memoryShard(t)
 	side := func(id uint8, ts []types.Type, key int, sub ...int) JoinSide {
 		return JoinSide{Table: sh.Table(state.TableID(0, id), false), Key: keyenc.Columns(ts, []int{key}), Sub: keyenc.Columns(ts, sub), Upsert: upsert}
 	}
-	j := NewJoin(side(0, usersTypes, 0), side(1, domainsTypes, 1, 0), exampleCombine(t, nil), discard{})
+	l, r := side(0, usersTypes, 0), side(1, domainsTypes, 1, 0)
+	var residual expr.Expr
+	switch kind {
+	case "":
+		return NewJoin(l, r, exampleCombine(t, nil), discard{})
+	case "anti":
+		l.Alone = AloneUnmatched
+		return NewSemiJoin(l, r, nil, must[*Combine](t)(NewCombine(&expr.Ctx{}, usersTypes, nil, nil, nil)), discard{})
+	case "counted":
+		residual = mustResolve(t, "<>", &expr.Column{Index: 1, Name: "firstname", T: usersTypes[1]}, &expr.Column{Index: 5, Name: "domain_name", T: domainsTypes[2]})
+		l.Counts = sh.Table(state.TableID(0, 2), true)
+	case "full":
+		r.Alone, r.Nulls, r.Scatter = AloneUnmatched, NullsKept, keyenc.Columns(domainsTypes, []int{0})
+	}
+	l.Alone = AloneUnmatched
+	return NewJoin(l, r, exampleCombine(t, residual), discard{})
+}
+
+// hotComings is a left join in which a user's only domain goes and comes again, in epochs of their own.
+func hotComings(t testing.TB, size int) func() (int, error) {
+	j := hotKind(t, true, "left")
+	var h hotRows
+	users := size / 2
+	fill(t, users, changelog.UpdateAfter, j.Port(0), h.user)
+	domains := ring(users, 64, false, func(b *changelog.Batch, _ changelog.Op, i int64, version int) {
+		h.domain(b, pick(version == 1, changelog.Delete, changelog.UpdateAfter), i, i, 0)
+	})
+	turn := 0
+	return func() (int, error) {
+		b := domains[turn%len(domains)]
+		turn++
+		if err := j.Port(1).Push(b); err != nil {
+			return 0, err
+		}
+		return b.Len(), j.Barrier()
+	}
+}
+
+// hotJoin is a join of size domains with their users under random updates: three batches of domains, one of users.
+func hotJoin(t testing.TB, size int, upsert bool, kind string) func() (int, error) {
+	j := hotKind(t, upsert, kind)
 	var h hotRows
 	domain := func(b *changelog.Batch, op changelog.Op, i int64, version int) {
 		h.domain(b, op, i, i%int64(size/3), version)
@@ -231,6 +275,11 @@ func hotJoin(t testing.TB, size int, upsert bool) func() (int, error) {
 	turn := 0
 	return func() (int, error) {
 		turn++
+		if j.alone && turn%16 == 0 {
+			if err := j.Barrier(); err != nil {
+				return 0, err
+			}
+		}
 		if n := turn / 4; turn%4 == 0 {
 			b := users[n%len(users)]
 			return b.Len(), j.Port(0).Push(b)
@@ -268,6 +317,9 @@ func BenchmarkHotPaths(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkJoinComeAndGo is apart since groups come and go in it, for which the state's index allocates now and then.
+func BenchmarkJoinComeAndGo(b *testing.B) { benchPath(b, hotPath{make: hotComings}, 1_000_000) }
 
 func benchPath(b *testing.B, p hotPath, size int) {
 	push := p.make(b, size)

@@ -107,42 +107,47 @@ func (j *Join) upsertAlone(port int, op changelog.Op, at state.Ref, r row.Row, h
 	if at != 0 {
 		old = s.Table.Value(at)
 	}
-	if op == changelog.Delete {
-		r = nil
-	} else if bytes.Equal(old, r) {
-		return
-	}
-	if j.counted {
-		if old != nil {
+	gone := op == changelog.Delete
+	switch {
+	case at != 0 && !gone && bytes.Equal(old, r):
+	case j.counted:
+		if at != 0 {
 			j.changeCounted(port, -1, at, old, h, key)
 		}
-		if r != nil {
+		if !gone {
 			j.changeCounted(port, +1, 0, r, h, key)
 		}
-		return
-	}
-	was := j.before(port, h, key)
-	switch {
-	case r == nil:
+	case at != 0 && !gone:
+		j.replaceAlone(port, old, r, h, key)
+	case gone:
+		was := j.before(port, h, key)
 		j.show(port, -1, old, was.out)
 		if !j.semi {
 			j.matches(port, -1, old, h, key)
 		}
 		s.Table.Delete(at)
-	case old == nil:
+		j.after(port, h, key, was)
+	default:
+		was := j.before(port, h, key)
 		j.show(port, +1, r, was.out)
 		if !j.semi {
 			j.matches(port, +1, r, h, key)
 		}
 		s.Table.Put(h, key, s.sub, r)
-	default:
-		j.showUpdate(port, old, r, was.out)
-		if !j.semi {
-			j.pairs(port, old, r, h, key)
-		}
-		s.Table.Put(h, key, s.sub, r)
+		j.after(port, h, key, was)
 	}
-	j.after(port, h, key, was)
+}
+
+// replaceAlone replaces a row of an upsert stream: its group has rows before and after.
+func (j *Join) replaceAlone(port int, old, r row.Row, h uint64, key []byte) {
+	s, o := &j.sides[port], &j.sides[1-port]
+	if s.Alone != AloneNever {
+		j.showUpdate(port, old, r, s.isOut(h, key, o.Table.First(h, key) == 0))
+	}
+	if !j.semi {
+		j.pairs(port, old, r, h, key)
+	}
+	s.Table.Put(h, key, s.sub, r)
 }
 
 // before is what held before a change of a side's group.
