@@ -19,7 +19,8 @@ func (b *binder) from(t ast.TableRef) (rel, *scope, error) {
 	case *ast.TableFunction:
 		return nil, nil, notAvailable(t.Pos, "the table function "+nameText(t.Call.Name), "")
 	case *ast.Unnest:
-		return nil, nil, notAvailable(t.Pos, "UNNEST", "")
+		one := &relValues{rows: [][]expr.Expr{{}}}
+		return b.unnest(t, one, &scope{parent: b.outer}, false)
 	}
 	panic("planner: unknown table reference")
 }
@@ -163,9 +164,6 @@ func (b *binder) viewBody(v *View) (*boundQuery, error) {
 }
 
 func (b *binder) derivedTable(t *ast.DerivedTable) (rel, *scope, error) {
-	if t.Lateral {
-		return nil, nil, notAvailable(t.Pos, "LATERAL", "")
-	}
 	res, err := b.query(t.Query)
 	if err != nil {
 		return nil, nil, err

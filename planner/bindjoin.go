@@ -13,14 +13,15 @@ func (b *binder) join(t *ast.Join) (rel, *scope, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if lateral(t.Right) {
+		return b.lateralJoin(t, l, ls)
+	}
 	r, rs, err := b.from(t.Right)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, a := range rs.tables() {
-		if ls.hasTable(a) {
-			return nil, nil, hint(errAt(t.Right.Position(), "the table name %q occurs twice in FROM", a), "give one of them an alias: %s AS a", a)
-		}
+	if err := twoNames(t, ls, rs); err != nil {
+		return nil, nil, err
 	}
 	using := t.Using
 	if t.Natural {
@@ -51,6 +52,16 @@ func (b *binder) join(t *ast.Join) (rel, *scope, error) {
 		return nil, nil, err
 	}
 	return bare(x), sc, nil
+}
+
+// twoNames refuses a table name that both sides of a join have.
+func twoNames(t *ast.Join, ls, rs *scope) error {
+	for _, a := range rs.tables() {
+		if ls.hasTable(a) {
+			return hint(errAt(t.Right.Position(), "the table name %q occurs twice in FROM", a), "give one of them an alias: %s AS a", a)
+		}
+	}
+	return nil
 }
 
 // joinText is how a join is called in errors.

@@ -169,6 +169,8 @@ func (b *builder) collect(r rel) {
 		for _, in := range r.inputs {
 			b.collect(in)
 		}
+	case *relUnnest:
+		b.collect(r.in)
 	case *relOuter:
 		b.collect(r.left.rel)
 		b.collect(r.right.rel)
@@ -213,6 +215,8 @@ func (b *builder) stream(r rel, need colSet) *stream {
 		return b.join(o, need)
 	case *relOuter:
 		return b.join(r, need)
+	case *relUnnest:
+		return b.unnest(r, need)
 	case *relAggregate:
 		return b.aggregate(r, need)
 	case *relUnion:

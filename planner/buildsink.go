@@ -101,6 +101,8 @@ func changingTable(r rel) *sourceInfo {
 		return changingTable(r.in)
 	case *relRepeat:
 		return changingTable(r.in)
+	case *relUnnest:
+		return changingTable(r.in)
 	case *relWindow:
 		return changingTable(r.in)
 	case *relUnion:

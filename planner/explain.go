@@ -146,6 +146,15 @@ func describe(n Node) (string, []string) {
 		return "Project", []string{"computes: " + exprList(n.Exprs)}
 	case *Normalise:
 		return describeNormalise(n)
+	case *Unnest:
+		d := []string{"a row for each element of " + n.List.String()}
+		if n.Numbered {
+			d[0] += ", with its number"
+		}
+		if n.KeepEmpty {
+			d = append(d, "a row without elements stays, with NULLs")
+		}
+		return "Unnest", d
 	case *Exchange:
 		return "Exchange: " + describeExchange(n), nil
 	case *Join:

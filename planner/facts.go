@@ -185,6 +185,8 @@ func factsOf(r rel) *facts {
 		f := factsOf(r.in).clone()
 		f.keys = nil
 		return f
+	case *relUnnest:
+		return r.facts(factsOf(r.in))
 	case *relJoin:
 		if r.ordered {
 			return joinFacts(factsOf(r.inputs[0].rel), factsOf(r.inputs[1].rel), r.keyL, r.keyR)

@@ -61,6 +61,17 @@ func (l *lifter) lift(r rel) (*lifted, error) {
 		return f, l.noneOf(f)
 	case *relAggregate:
 		return l.liftAggregate(r)
+	case *relUnnest:
+		if l.outer(r.list) {
+			return nil, l.refuse("in UNNEST")
+		}
+		f, err := l.lift(r.in)
+		if err != nil {
+			return nil, err
+		}
+		r.in = f.rel
+		f.rel = r
+		return f, l.noneOf(f)
 	}
 	return nil, l.refuse("below a set operation, a LIMIT or the like")
 }
@@ -93,6 +104,8 @@ func (l *lifter) correlated(r rel) bool {
 			found = found || l.anyOuter(r.conds)
 		case *relOuter:
 			found = found || l.anyOuter(r.conds)
+		case *relUnnest:
+			found = found || l.outer(r.list)
 		case *relValues:
 			for _, row := range r.rows {
 				found = found || l.anyOuter(row)

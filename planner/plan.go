@@ -20,7 +20,7 @@ type Plan struct {
 }
 
 // Node is an operator of the plan: *Scan, *DeadLetters, *Values, *Filter, *Project, *Normalise, *Exchange, *Join,
-// *Aggregate, *Union, *Repeat, *Window, *Sink.
+// *Aggregate, *Union, *Unnest, *Repeat, *Window, *Sink.
 type Node interface {
 	// Out are the properties of the node's output.
 	Out() *Props
@@ -124,6 +124,20 @@ type Project struct {
 
 // Inputs implements Node.
 func (p *Project) Inputs() []Node { return []Node{p.Input} }
+
+// Unnest has the columns Keep of each input row once for every element of List, an ARRAY or MAP, with the element's
+// columns added, and with its number where Numbered is set. With KeepEmpty a row without elements is there once, with NULLs.
+type Unnest struct {
+	Props
+	Input     Node
+	Keep      []int
+	List      expr.Expr
+	Numbered  bool
+	KeepEmpty bool
+}
+
+// Inputs implements Node.
+func (u *Unnest) Inputs() []Node { return []Node{u.Input} }
 
 // NormaliseKind tells the forms of Normalise that are operators of their own. The third form, where the
 // join's own state is the normaliser, is JoinSide.Upsert.

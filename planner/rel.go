@@ -14,7 +14,7 @@ import (
 // column that is merely passed on or renamed keeps its number: names are the scopes' business.
 
 // rel is a node of the logical tree: *relScan, *relValues, *relFilter, *relExtend, *relJoin, *relOuter,
-// *relAggregate, *relUnion, *relRepeat, *relWindow, *relView or *relShared.
+// *relAggregate, *relUnion, *relUnnest, *relRepeat, *relWindow, *relView or *relShared.
 type rel interface {
 	// out are the columns that the node delivers.
 	out() []int
@@ -228,6 +228,8 @@ func changing(r rel) bool {
 		return changing(r.in)
 	case *relUnion:
 		return slices.ContainsFunc(r.inputs, changing)
+	case *relUnnest:
+		return changing(r.in)
 	case *relOuter:
 		// A row that is shown without a match is taken back when one comes.
 		return r.kind != SemiJoin || changing(r.left.rel) || changing(r.right.rel)
@@ -251,6 +253,8 @@ func hasState(r rel) bool {
 		return hasState(r.in)
 	case *relUnion:
 		return slices.ContainsFunc(r.inputs, hasState)
+	case *relUnnest:
+		return hasState(r.in)
 	case *relJoin, *relOuter, *relAggregate, *relWindow:
 		return true
 	}

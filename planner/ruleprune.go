@@ -121,6 +121,8 @@ func (p *pruner) mark(r rel, need colSet) {
 			}
 			p.mark(in, below)
 		}
+	case *relUnnest:
+		p.mark(r.in, setOf(need.clone().addExprs([]expr.Expr{r.list}).of(r.in.out())))
 	case *relOuter:
 		if r.kind == MarkJoin && !p.used[r.mark] {
 			p.mark(r.left.rel, setOf(need.of(r.left.rel.out())))

@@ -31,6 +31,8 @@ func push(r rel, conds []expr.Expr) rel {
 		return r
 	case *relOuter:
 		return pushOuter(r, conds)
+	case *relUnnest:
+		return pushUnnest(r, conds)
 	}
 	return filtered(r, conds)
 }

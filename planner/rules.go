@@ -115,6 +115,8 @@ func mapInputs(r rel, f func(rel) (rel, error)) (err error) {
 				return err
 			}
 		}
+	case *relUnnest:
+		r.in, err = f(r.in)
 	case *relOuter:
 		if r.left.rel, err = f(r.left.rel); err != nil {
 			return err
@@ -275,6 +277,10 @@ func renumbered(r rel, f func(int) int) rel {
 			n.inputs, n.cols = append(n.inputs, renumbered(in, f)), append(n.cols, all(r.cols[i]))
 		}
 		return n
+	case *relUnnest:
+		n := *r
+		n.in, n.list, n.ids = renumbered(r.in, f), one(r.list), all(r.ids)
+		return &n
 	case *relOuter:
 		n := *r
 		n.left.rel, n.right.rel, n.conds, n.solid = renumbered(r.left.rel, f), renumbered(r.right.rel, f), exprs(r.conds), colSet{}
@@ -300,6 +306,8 @@ func (j *logicalJob) foldConstants() error {
 			r.conds = j.foldConds(r.conds)
 		case *relOuter:
 			r.conds = j.foldConds(r.conds)
+		case *relUnnest:
+			r.list = expr.Fold(r.list, j.ctx)
 		case *relExtend:
 			for i := range r.items {
 				r.items[i].e = expr.Fold(r.items[i].e, j.ctx)

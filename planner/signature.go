@@ -182,6 +182,7 @@ func (s *signer) write(b *strings.Builder, n Node) {
 		if j.Kind == InnerJoin && !s.output {
 			j.Residual = nil // it says which pairs come out; the state holds the sides' rows
 		}
+		j.Single = "" // a place in the text
 		s.fields(b, reflect.ValueOf(j))
 	case *Sink:
 		fmt.Fprintf(b, " %q %v %v %v", n.Table, n.Spec.Columns, n.Spec.Key, n.Spec.Mode)

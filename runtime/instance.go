@@ -146,6 +146,12 @@ func (b *builder) node(in *instance, n planner.Node) error {
 			return err
 		}
 		in.inputs[n] = []op.Output{p}
+	case *planner.Unnest:
+		u, err := op.NewUnnest(in.ctx, n.Input.Out().Types(), n.Keep, n.List, n.Numbered, n.KeepEmpty, out)
+		if err != nil {
+			return err
+		}
+		in.inputs[n] = []op.Output{u}
 	case *planner.Normalise:
 		return b.normalise(in, n, out)
 	case *planner.Join:
