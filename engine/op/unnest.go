@@ -16,7 +16,7 @@ type Unnest struct {
 	ctx       *expr.Ctx
 	list      expr.Fn
 	e         expr.Expr
-	keep      []column // the input's columns that are passed on
+	keep      []column     // the input's columns that are passed on
 	parts     []types.Phys // of an element
 	rows      bool         // elements are ROWs
 	entries   bool         // the list is a MAP
