@@ -5,7 +5,6 @@ import (
 
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/expr"
-	"github.com/sluicesql/sluice/engine/op"
 	"github.com/sluicesql/sluice/engine/types"
 	"github.com/sluicesql/sluice/sql/ast"
 )
@@ -59,7 +58,7 @@ func (b *binder) unnest(t *ast.Unnest, in rel, ls *scope, keepEmpty bool) (rel, 
 	if err != nil {
 		return nil, nil, err
 	}
-	parts, ok := op.UnnestParts(x.Type())
+	parts, ok := expr.ListParts(x.Type())
 	if !ok {
 		return nil, nil, errAt(t.Exprs[0].Position(), "UNNEST needs an ARRAY or a MAP, and this is %s", x.Type().Nullable())
 	}

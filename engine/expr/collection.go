@@ -229,3 +229,22 @@ func buildCardinality(call *Call, args []Fn) (Fn, error) {
 		return row.Int(int64(row.ArrayLen(b)))
 	}), nil
 }
+
+// ListParts are the columns that UNNEST makes of an element of a list of type t: the element, the fields of a ROW, or
+// key and value; ok is false when t is neither ARRAY nor MAP.
+func ListParts(t types.Type) (parts []types.Type, ok bool) {
+	switch {
+	case t.Kind == types.Map:
+		return []types.Type{*t.Key, *t.Elem}, true
+	case t.Kind != types.Array:
+		return nil, false
+	case t.Elem.Kind != types.Row:
+		return []types.Type{*t.Elem}, true
+	}
+	for _, f := range t.Elem.Fields {
+		ft := f.Type
+		ft.NotNull = ft.NotNull && t.Elem.NotNull
+		parts = append(parts, ft)
+	}
+	return parts, true
+}

@@ -29,24 +29,6 @@ type Unnest struct {
 	old       []byte
 }
 
-// UnnestParts are the columns that an element of a list of type t makes; ok is false when t is neither ARRAY nor MAP.
-func UnnestParts(t types.Type) (parts []types.Type, ok bool) {
-	switch {
-	case t.Kind == types.Map:
-		return []types.Type{*t.Key, *t.Elem}, true
-	case t.Kind != types.Array:
-		return nil, false
-	case t.Elem.Kind != types.Row:
-		return []types.Type{*t.Elem}, true
-	}
-	for _, f := range t.Elem.Fields {
-		ft := f.Type
-		ft.NotNull = ft.NotNull && t.Elem.NotNull
-		parts = append(parts, ft)
-	}
-	return parts, true
-}
-
 // NewUnnest returns the operator over rows of the types in; list is an expression over them, and keep are the columns
 // that are passed on. numbered adds the element's number; with keepEmpty a row whose list is empty or NULL comes out
 // once, with NULLs.
@@ -56,7 +38,7 @@ func NewUnnest(ctx *expr.Ctx, in []types.Type, keep []int, list expr.Expr, numbe
 		return nil, err
 	}
 	t := list.Type()
-	parts, _ := UnnestParts(t)
+	parts, _ := expr.ListParts(t)
 	u := &Unnest{
 		ctx: ctx, list: f, e: list, parts: Phys(parts), numbered: numbered, keepEmpty: keepEmpty, next: next,
 		entries: t.Kind == types.Map, rows: t.Kind == types.Array && t.Elem.Kind == types.Row,

@@ -140,7 +140,7 @@ func (s rowSum) Push(b *changelog.Batch) error {
 }
 
 func unnested(live []listRow, form string, list types.Type, numbered, keepEmpty bool) rowSum {
-	parts, _ := UnnestParts(list)
+	parts, _ := expr.ListParts(list)
 	width := 1 + len(parts)
 	if numbered {
 		width++
