@@ -1,8 +1,11 @@
 package e2e
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
+
+	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 // badSQL reads one topic with keys in its messages; OPTIONS are further options.
@@ -61,4 +64,72 @@ func TestNoBeforeImage(t *testing.T) {
 	run(t, fillIn(`CREATE TABLE i (id INT) WITH ('connector' = 'kafka', 'topic' = '$IN', 'properties.bootstrap.servers' = '$KAFKA',
   'scan.startup.mode' = 'earliest-offset', 'scan.bounded.mode' = 'latest-offset', 'format' = 'debezium-json');
 SELECT id FROM i;`, "KAFKA", addr, "IN", in)).exited(1).says("kafka "+in+"/0@1: ", "before", "REPLICA IDENTITY FULL", "PRIMARY KEY")
+}
+
+// Messages that cannot be read go to a topic that is made for them, each once although the process is killed; a missing
+// output topic is made too, and when it grows no key moves.
+func TestDeadLetters(t *testing.T) {
+	addr := kafka(t)
+	in := newTopic(t, addr, "bad", 3)
+	out, dead := in+"-out", in+"-dead"
+	sql := fillIn(`
+CREATE TABLE i (id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'kafka', 'topic' = '$IN', 'properties.bootstrap.servers' = '$KAFKA',
+  'scan.startup.mode' = 'earliest-offset', 'scan.bounded.mode' = '$END', 'format' = 'debezium-json', 'dead-letter.topic' = '$DEAD', 'dead-letter.topic.partitions' = '2',
+  'dead-letter.topic.config.retention.ms' = '-1', 'dead-letter.delivery-guarantee' = 'exactly-once', 'dead-letter.transactional-id-prefix' = '$IN');
+CREATE TABLE o (id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'upsert-kafka', 'topic' = '$OUT', 'properties.bootstrap.servers' = '$KAFKA',
+  'key.format' = 'json', 'value.format' = 'json', 'sink.topic.partitions' = '2', 'sink.topic.replication-factor' = '1');
+INSERT INTO o SELECT id, v FROM i;`, "KAFKA", addr, "IN", in, "OUT", out, "DEAD", dead)
+	dir := filepath.Join(t.TempDir(), "state")
+	const n = 300
+	bad := 0
+	feed := func(round int) {
+		var rs []*kgo.Record
+		for i := range n {
+			if i%10 == 3 {
+				rs = append(rs, event(in, i, fmt.Sprintf(`{"round":%d`, round)))
+				bad++
+			} else {
+				rs = append(rs, inserted(in, i, fmt.Sprintf(`{"id":%d,"v":"%d"}`, i, round)))
+			}
+		}
+		produce(t, addr, rs...)
+	}
+	feed(0)
+	p := start(t, fillIn(sql, "END", "unbounded"), "--state-dir", dir)
+	until(t, "the job writes", func() bool { p.running(); return exists(t, addr, out) && length(t, addr, out) > 0 })
+	p.kill()
+	partitions(t, addr, out, 5)
+	feed(1)
+	p = start(t, fillIn(sql, "END", "unbounded"), "--state-dir", dir)
+	until(t, "the job writes again", func() bool { p.running(); return length(t, addr, dead) > 0 })
+	p.kill()
+	run(t, fillIn(sql, "END", "latest-offset"), "--state-dir", dir).exited(0).says("grew from 2 to 5 partitions")
+
+	places := map[string]int32{}
+	for _, r := range contents(t, addr, out) {
+		if p, ok := places[string(r.Key)]; ok && p != r.Partition || r.Partition > 1 {
+			t.Errorf("key %s is in partitions %d and %d", r.Key, p, r.Partition)
+		}
+		places[string(r.Key)] = r.Partition
+	}
+	if want := n - n/10; len(places) != want {
+		t.Errorf("%d keys, not %d", len(places), want)
+	}
+	all := contents(t, addr, dead)
+	letters := map[string]bool{}
+	for _, r := range all {
+		at := ""
+		for _, h := range r.Headers {
+			if h.Key == "sluice.partition" || h.Key == "sluice.offset" {
+				at += "/" + string(h.Value)
+			}
+		}
+		if letters[at] {
+			t.Errorf("the message at %s is a dead letter twice", at)
+		}
+		letters[at] = true
+	}
+	if len(all) != bad {
+		t.Errorf("%d dead letters, not %d", len(all), bad)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/sluicesql/sluice/internal/realkafka"
@@ -232,4 +233,16 @@ func inserted(topic string, id int, row string) *kgo.Record {
 // event is a record with a key of one number, {"id":N}.
 func event(topic string, id int, value string) *kgo.Record {
 	return &kgo.Record{Topic: topic, Key: fmt.Appendf(nil, `{"id":%d}`, id), Value: []byte(value)}
+}
+
+// exists reports whether there is such a topic.
+func exists(t *testing.T, addr, topic string) bool {
+	t.Helper()
+	cl, err := kgo.NewClient(kgo.SeedBrokers(addr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cl.Close()
+	topics, err := kadm.NewClient(cl).ListTopics(t.Context())
+	return err == nil && topics.Has(topic)
 }
