@@ -38,7 +38,7 @@ func (b *builder) aggregate(in *instance, n *planner.Aggregate, out op.Output) e
 	}
 	in.barrier = append(in.barrier, o)
 	in.inputs[n] = []op.Output{o}
-	return nil
+	return b.reemits(in, n, o)
 }
 
 // union passes on what its inputs give.
@@ -81,5 +81,5 @@ func (b *builder) window(in *instance, n *planner.Window, out op.Output) error {
 	}
 	in.barrier = append(in.barrier, o)
 	in.inputs[n] = []op.Output{o}
-	return nil
+	return b.reemits(in, n, o)
 }

@@ -34,7 +34,7 @@ func (b *builder) join(in *instance, n *planner.Join, out op.Output) error {
 	in.unknown = append(in.unknown, &o.UnknownDeletes)
 	in.barrier = append(in.barrier, o)
 	in.inputs[n] = []op.Output{o.Port(0), o.Port(1)}
-	return nil
+	return b.reemits(in, n, o)
 }
 
 // newJoin makes a join with its output projected by exprs, nil for all columns.

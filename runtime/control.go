@@ -16,6 +16,8 @@ type barrier struct {
 	epoch      uint64 // the epoch that ends
 	checkpoint bool
 	final      bool
+	reemit     bool          // sinks are written anew in this epoch
+	closeNext  bool          // and in the next one
 	nextTime   int64         // the next epoch's time, in milliseconds since 1970
 	logged     chan struct{} // closed when the cut is durable; nil without a state directory
 }
@@ -53,6 +55,9 @@ type controller struct {
 
 	requests []*request // under way, see request.go
 	last     *request   // the savepoint to end with; nil without one
+
+	reemit      reemitting
+	closedFirst bool // the first epoch is one in which sinks are written anew
 }
 
 // errStopped ends a job that was asked to stop while it replayed logged epochs. The epoch that is being read again
@@ -193,6 +198,9 @@ func (c *controller) step(ctx context.Context, ending *bool) (ended bool, wait t
 	if len(c.replay) > 0 {
 		return false, time.Hour, c.replayStep(ctx)
 	}
+	if c.reemit != reemitted {
+		return false, time.Hour, c.reemitStep(ctx)
+	}
 	now := time.Now()
 	rows, cutNow, finished := c.readers()
 	wanted, err := c.serve(ctx, rows)
@@ -303,6 +311,7 @@ func (c *controller) committing() bool {
 
 type cutOptions struct {
 	checkpoint, final bool
+	reemit, closeNext bool
 	nextTime          int64 // from the log, when an epoch is replayed; 0 for now
 	replayed          bool  // the cut is in the log already
 }
@@ -312,7 +321,7 @@ func (c *controller) cut(ctx context.Context, o cutOptions) error {
 	if o.nextTime == 0 {
 		o.nextTime = max(c.time, time.Now().UnixMilli())
 	}
-	b := &barrier{epoch: c.epoch, checkpoint: o.checkpoint, final: o.final, nextTime: o.nextTime}
+	b := &barrier{epoch: c.epoch, checkpoint: o.checkpoint, final: o.final, reemit: o.reemit, closeNext: o.closeNext, nextTime: o.nextTime}
 	if c.job.logsCuts {
 		b.logged = make(chan struct{})
 	}
@@ -327,6 +336,9 @@ func (c *controller) cut(ctx context.Context, o cutOptions) error {
 		return err
 	}
 	f.cut.Epoch, f.cut.NextTime = b.epoch, b.nextTime
+	if o.reemit {
+		f.cut.Reemit = c.job.reemission.sinks
+	}
 	if h := c.job.cfg.Hooks; h != nil && h.Cut != nil {
 		h.Cut(b.epoch, f.cut.Sources)
 	}
@@ -380,8 +392,14 @@ func (c *controller) replayStep(ctx context.Context) error {
 	}
 	next := c.replay[0]
 	c.replay = c.replay[1:]
-	if err := c.cut(ctx, cutOptions{nextTime: next.NextTime, replayed: true}); err != nil {
+	if err := c.cut(ctx, cutOptions{nextTime: next.NextTime, replayed: true, reemit: next.Reemit != nil}); err != nil {
 		return err
+	}
+	if len(c.replay) == 0 && c.reemit == toReemit {
+		pause := true
+		if err := c.tell(ctx, command{pause: &pause}, func(cutReply) {}); err != nil {
+			return err
+		}
 	}
 	return c.limit(ctx)
 }

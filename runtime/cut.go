@@ -19,6 +19,8 @@ type cutRecord struct {
 	// Outbox names the output that a checkpoint's commit makes deliverable; nil in the epoch log, and without
 	// transactional sinks.
 	Outbox *outboxRecord `json:"outbox,omitempty"`
+	// Reemit are the sinks that were written anew in the epoch; nil for none.
+	Reemit []string `json:"reemit,omitempty"`
 }
 
 func (c *cutRecord) add(r cutReply) {

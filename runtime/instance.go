@@ -27,6 +27,9 @@ type instance struct {
 	tables  []*state.Table
 	unknown []*int64 // counters of deletes that deleted nothing
 	checks  []*op.Checker
+	// What writes sinks anew; see reemission.
+	reemit []op.Reemitter
+	closed bool // gates are closed
 }
 
 // builder makes the instances of a job.
@@ -42,7 +45,7 @@ type builder struct {
 
 // build makes instance index of fragment f.
 func (b *builder) build(f *fragment, index int) (*instance, error) {
-	in := &instance{frag: f, index: index, ctx: b.job.newExprCtx(), inputs: map[planner.Node][]op.Output{}}
+	in := &instance{frag: f, index: index, ctx: b.job.newExprCtx(), inputs: map[planner.Node][]op.Output{}, closed: b.job.control.closedFirst}
 	for i := len(f.nodes) - 1; i >= 0; i-- { // consumers first: an operator is made with its output
 		if err := b.node(in, f.nodes[i]); err != nil {
 			return nil, fmt.Errorf("node #%d: %w", f.nodes[i].Out().ID, err)
@@ -67,12 +70,12 @@ func (b *builder) output(in *instance, n planner.Node) (op.Output, error) {
 	var outs op.Tee
 	for _, p := range b.graph.parents[n] {
 		if at, ok := in.inputs[p.node]; ok {
-			outs = append(outs, at[p.port])
+			outs = append(outs, b.gate(in, n, p.node, at[p.port]))
 		}
 	}
 	for _, l := range b.graph.links {
 		if l.node == n {
-			outs = append(outs, b.router(in, l))
+			outs = append(outs, b.gate(in, n, l.parent.node, b.router(in, l)))
 		}
 	}
 	if len(outs) == 0 {
@@ -185,7 +188,7 @@ func (b *builder) normalise(in *instance, n *planner.Normalise, out op.Output) e
 	o := op.NewNormaliseRows(t, keyenc.Columns(ts, n.Key), out)
 	in.unknown = append(in.unknown, &o.UnknownDeletes)
 	in.inputs[n] = []op.Output{o}
-	return nil
+	return b.reemits(in, n, o)
 }
 
 // table is the state table of a node's port.

@@ -25,6 +25,8 @@ type Config struct {
 	StateDir string
 	// Skips are messages of sources that are not read.
 	Skips []Skip
+	// Reemit are sinks, by table name, that are given the whole present result before anything is read.
+	Reemit []string
 	// FromSavepoint is a savepoint of which the state directory is made before the start; empty for none.
 	FromSavepoint string
 	// AllowRebuild lets a plan that the state does not fit drop what does not fit, and read those inputs again.
@@ -131,14 +133,15 @@ type Job struct {
 	tasks       []*sinkTask
 	writers     int
 
-	remote   *remote // nil without a control channel
-	group    *errgroup.Group
-	cancel   context.CancelCauseFunc
-	started  time.Time
-	stopOnce sync.Once
-	over     chan struct{} // closed when all tasks have ended
-	finished chan struct{} // closed when everything is let go of
-	err      error
+	reemission *reemission // nil when no sink is written anew
+	remote     *remote     // nil without a control channel
+	group      *errgroup.Group
+	cancel     context.CancelCauseFunc
+	started    time.Time
+	stopOnce   sync.Once
+	over       chan struct{} // closed when all tasks have ended
+	finished   chan struct{} // closed when everything is let go of
+	err        error
 
 	halted              atomic.Bool // paused
 	epochs, checkpoints atomic.Uint64

@@ -73,6 +73,9 @@ func (j *Job) open(ctx context.Context) error {
 	j.control.lastPoint = time.Now()
 	j.control.lastMark = time.Now()
 	j.control.dirty = len(replay) > 0
+	if err := j.planReemission(replay, found); err != nil {
+		return err
+	}
 	return j.build(ctx, g)
 }
 
@@ -254,6 +257,11 @@ func (j *Job) build(ctx context.Context, g *graph) error {
 
 // startPaused has a job that was paused when it ended read nothing. What it has to repeat it repeats first.
 func (j *Job) startPaused() error {
+	if j.control.reemit == toReemit && len(j.control.replay) == 0 {
+		for _, r := range j.readers {
+			r.paused = true
+		}
+	}
 	if !j.durable() {
 		return nil
 	}

@@ -159,6 +159,13 @@ func (t *shardTask) settle() error {
 }
 
 func (t *shardTask) atBarrier(ctx context.Context, b *barrier) error {
+	if b.reemit {
+		for _, o := range t.inst.reemit {
+			if err := o.Reemit(); err != nil {
+				return err
+			}
+		}
+	}
 	if err := t.unstage(); err != nil {
 		return err
 	}
@@ -201,6 +208,7 @@ func (t *shardTask) atBarrier(ctx context.Context, b *barrier) error {
 		unknown += *n
 	}
 	t.unknown.Store(unknown)
+	t.inst.closed = b.closeNext
 	t.inst.setTime(b.nextTime)
 	t.job.control.passed(b.epoch, t, frozen)
 	return nil

@@ -21,6 +21,7 @@ type runFlags struct {
 	parallelismSet bool // as opposed to left to the options
 	stateDir       string
 	pendingOutput  string
+	reemit         []string
 	skip           []string
 	skips          []runtime.Skip // of skip
 	fromSavepoint  string
@@ -67,6 +68,7 @@ Exit codes: 0 done, 1 a job failed, 2 the SQL, a flag or a file is wrong,
 	flags.IntVar(&f.parallelism, "parallelism", 0, "run `N` shards, 1–128; without it parallelism.default, else the number of cores")
 	flags.StringVar(&f.stateDir, "state-dir", "", "keep state and checkpoints in `DIR`, and go on from there when started again")
 	flags.StringVar(&f.pendingOutput, "pending-output", "", "`deliver|skip` the output that an exactly-once sink may or may not have, once it has lost its marker")
+	flags.StringArrayVar(&f.reemit, "reemit", nil, "write the whole present result into `SINK`, a table, before anything is read (repeatable)")
 	flags.StringArrayVar(&f.skip, "skip", nil, "leave out one message, `TABLE/PARTITION@OFFSET` (repeatable)")
 	flags.StringVar(&f.fromSavepoint, "from-savepoint", "", "make the state directory, which must be new or empty, of the savepoint in `DIR`")
 	flags.BoolVar(&f.allowRebuild, "allow-rebuild", false, "where the SQL has changed so that state does not fit, drop that state and read its inputs again")

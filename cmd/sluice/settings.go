@@ -148,6 +148,7 @@ func (r *runner) config(j *planner.Job) (runtime.Config, error) {
 		SQL:                r.sql,
 		Version:            versionLine(),
 		AllowRebuild:       r.flags.allowRebuild,
+		Reemit:             r.flags.reemit,
 		Skips:              r.flags.skips,
 		FromSavepoint:      r.flags.fromSavepoint,
 		EpochMaxRows:       s.int(planner.OptEpochMaxRows),

@@ -1,6 +1,8 @@
 package state
 
 import (
+	"bytes"
+
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/sluicesql/sluice/engine/keyenc"
@@ -124,4 +126,47 @@ func (s *Store) each(from, to []byte, f func(StoredEntry) error) error {
 		}
 	}
 	return errorsFirst(it.Error(), it.Close())
+}
+
+// keysAtOnce is the number of keys that Keys hands over together.
+const keysAtOnce = 256
+
+// Keys calls f with all keys of the table that are durable, each once, in batches: f may Load a batch, and read the
+// table, but change nothing. Nothing may be waiting to be committed.
+func (t *Table) Keys(f func(*KeyBatch) error) error {
+	s := t.sh.store
+	lo, hi := t.sh.groups()
+	var batch KeyBatch
+	hand := func() error {
+		if batch.Len() == 0 {
+			return nil
+		}
+		if err := f(&batch); err != nil {
+			return err
+		}
+		batch.Reset()
+		return t.sh.Maintain()
+	}
+	for g := lo; g < hi; g++ {
+		from, to, _ := tableBounds(g, t.id)
+		err := s.each(from, to, func(e StoredEntry) error {
+			if n := batch.Len(); n > 0 && bytes.Equal(batch.Key(n-1), e.Key) {
+				return nil
+			}
+			if batch.Len() == keysAtOnce {
+				if err := hand(); err != nil {
+					return err
+				}
+			}
+			batch.Add(e.Key)
+			return nil
+		})
+		if err == nil {
+			err = hand()
+		}
+		if err != nil {
+			return s.fault(err)
+		}
+	}
+	return nil
 }
