@@ -70,7 +70,9 @@ func (j *Job) open(ctx context.Context) error {
 	if j.durable() {
 		j.control.epoch = max(j.control.epoch, j.log.Through()+1) // a log that was forgotten goes further
 	}
-	j.control.lastPoint = time.Now()
+	if len(j.outboxes) == 0 { // otherwise the first output is waited for: the first checkpoint is due at once
+		j.control.lastPoint = time.Now()
+	}
 	j.control.lastMark = time.Now()
 	j.control.dirty = len(replay) > 0
 	if err := j.planReemission(replay, found); err != nil {

@@ -51,6 +51,7 @@ func (c *child) interrupt() error {
 // finished is what is known of a run that ended well.
 type finished struct {
 	elapsed time.Duration // from before the start until after the exit
+	cpu     time.Duration // of the processor
 	peak    int64         // resident bytes
 	stderr  string
 }
@@ -61,7 +62,7 @@ func (c *child) wait() (finished, error) {
 	err := c.cmd.Wait()
 	elapsed := time.Since(c.started)
 	peak := max(c.rss.stop(), rusagePeak(c.cmd.ProcessState))
-	f := finished{elapsed: elapsed, peak: peak, stderr: c.stderr.String()}
+	f := finished{elapsed: elapsed, cpu: c.cmd.ProcessState.UserTime() + c.cmd.ProcessState.SystemTime(), peak: peak, stderr: c.stderr.String()}
 	if err != nil {
 		lines := strings.Split(strings.TrimSpace(f.stderr), "\n")
 		return f, fmt.Errorf("%s: %w\n%s", strings.Join(c.cmd.Args, " "), err, strings.Join(lines[max(0, len(lines)-15):], "\n"))

@@ -17,8 +17,23 @@ func endMarker(name string) string   { return "<!-- make bench: end of " + name 
 // newDocument is what a document starts as.
 const newDocument = "# Performance\n\nThe tables are written by `make bench`.\n"
 
-// writeInto replaces the measured sections in a document and leaves the others.
+// writeInto replaces the measured sections in a document, and in reliability.md beside it, and leaves the others.
 func (r *report) writeInto(doc string) error {
+	var here, there []section
+	for _, s := range r.sections() {
+		if s.name == reliabilityName {
+			there = append(there, s)
+		} else {
+			here = append(here, s)
+		}
+	}
+	return firstError(replaceSections(doc, here), replaceSections(filepath.Join(filepath.Dir(doc), "reliability.md"), there))
+}
+
+func replaceSections(doc string, sections []section) error {
+	if len(sections) == 0 {
+		return nil
+	}
 	text, err := os.ReadFile(doc)
 	if errors.Is(err, fs.ErrNotExist) {
 		text, err = []byte(newDocument), os.MkdirAll(filepath.Dir(doc), 0o755)
@@ -27,7 +42,7 @@ func (r *report) writeInto(doc string) error {
 		return err
 	}
 	out := string(text)
-	for _, s := range r.sections() {
+	for _, s := range sections {
 		if out, err = replaceSection(out, s); err != nil {
 			return fmt.Errorf("%s: %w", doc, err)
 		}

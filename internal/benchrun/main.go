@@ -1,4 +1,4 @@
-// Command benchrun measures sluice and writes the tables of docs/performance.md:
+// Command benchrun measures sluice and writes the tables of docs/performance.md and docs/reliability.md:
 //
 //	go run ./internal/benchrun -size M -runs 3
 //
@@ -29,9 +29,11 @@ const (
 	jobLatency    = "latency"
 	jobStart      = "start"
 	jobMemory     = "memory"
+	// What guarantees cost, and how long recovery takes. It comes last, since it adds to the workload's topics.
+	jobReliability = "reliability"
 )
 
-var allJobs = []string{jobThroughput, jobExact, jobLatency, jobStart, jobMemory}
+var allJobs = []string{jobThroughput, jobExact, jobLatency, jobStart, jobMemory, jobReliability}
 
 // options are the command's flags.
 type options struct {
@@ -55,7 +57,7 @@ func parseFlags(args []string) (options, error) {
 	fs.StringVar(&o.brokers, "brokers", "", "a running broker to use instead of one started here; topics users_SIZE, domains_SIZE and bench_* are overwritten there")
 	fs.StringVar(&o.dir, "dir", "", "folder for the broker's data, state and logs; empty for one in the temporary folder")
 	fs.BoolVar(&o.keep, "keep", false, "keep that folder at the end")
-	fs.StringVar(&o.doc, "doc", "", "document whose tables are replaced; empty for docs/performance.md with size M, and none otherwise")
+	fs.StringVar(&o.doc, "doc", "", "document whose tables are replaced, but for those of reliability.md beside it; empty for docs/performance.md with size M, and none otherwise")
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}
@@ -133,6 +135,8 @@ func measure(ctx context.Context, b *bench, o options) (*report, error) {
 			r.start, err = b.measureStart(ctx)
 		case jobMemory:
 			r.memory, err = b.measureMemory(ctx, o.size, r.throughput)
+		case jobReliability:
+			r.reliability, err = b.measureReliability(ctx, o.size)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", job, err)

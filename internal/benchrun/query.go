@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sluicesql/sluice/internal/cdcbench"
+	"github.com/sluicesql/sluice/internal/realkafka"
 )
 
 // trust says whether the source's events are taken as they are.
@@ -26,6 +27,7 @@ type query struct {
 	bounded bool
 	output  string // a topic, or empty for blackhole
 	durable bool   // checkpoint every second
+	once    bool   // exactly once
 }
 
 func (q query) text() string {
@@ -69,12 +71,17 @@ func (q query) sink() []option {
 	if q.output == "" {
 		return []option{{"connector", "blackhole"}}
 	}
-	return []option{
+	o := []option{
 		{"connector", "kafka"},
 		{"topic", q.output},
 		{"properties.bootstrap.servers", "${KAFKA_BROKERS}"},
 		{"format", "debezium-json"},
 	}
+	if q.once {
+		// Runs are jobs of their own, and each gets an id of its own.
+		o = append(o, option{"sink.delivery-guarantee", "exactly-once"}, option{"sink.transactional-id-prefix", realkafka.UniqueName("bench")})
+	}
+	return o
 }
 
 func table(b *strings.Builder, name, columns string, with []option) {

@@ -10,12 +10,13 @@ import (
 
 // report is what was measured; a nil part was not.
 type report struct {
-	machine    machine
-	throughput *throughput
-	exact      *throughput
-	latency    *latencies
-	start      *startup
-	memory     *memory
+	machine     machine
+	throughput  *throughput
+	exact       *throughput
+	latency     *latencies
+	start       *startup
+	memory      *memory
+	reliability *reliability
 }
 
 // section is a generated part of the document.
@@ -39,8 +40,14 @@ func (r *report) sections() []section {
 	if r.memory != nil {
 		s = append(s, section{"memory", r.memorySection()})
 	}
+	if r.reliability != nil {
+		s = append(s, section{reliabilityName, r.reliabilitySection()})
+	}
 	return s
 }
+
+// reliabilityName is the section that stands in a document of its own.
+const reliabilityName = "reliability"
 
 // text is the whole report for a terminal.
 func (r *report) text() string {

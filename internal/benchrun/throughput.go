@@ -18,8 +18,9 @@ type timed struct {
 	elapsed time.Duration // the median
 	fastest time.Duration
 	slowest time.Duration
-	peak    int64   // resident bytes, of the run that took most
-	said    summary // of the last run
+	cpu     time.Duration // the median, where it is measured
+	peak    int64         // resident bytes, of the run that took most
+	said    summary       // of the last run
 }
 
 // rate is envelopes a second.

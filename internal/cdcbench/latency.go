@@ -49,7 +49,7 @@ const (
 
 // Run probes. It takes WarmUp and Duration and a second or more to drain.
 func (p Probe) Run(ctx context.Context) (Latency, error) {
-	consumer, err := consumeFromEnd(ctx, p.Addr, p.Output)
+	consumer, err := ConsumeFromEnd(ctx, p.Addr, p.Output)
 	if err != nil {
 		return Latency{}, err
 	}
@@ -98,7 +98,8 @@ func (p Probe) produce(ctx context.Context, producer *producer, start time.Time)
 	return behind, producer.flush(ctx)
 }
 
-func consumeFromEnd(ctx context.Context, addr, topic string) (*kgo.Client, error) {
+// ConsumeFromEnd returns a client that reads what a topic gets from now on, committed records alone.
+func ConsumeFromEnd(ctx context.Context, addr, topic string) (*kgo.Client, error) {
 	admin, err := kgo.NewClient(kgo.SeedBrokers(addr))
 	if err != nil {
 		return nil, err
@@ -111,7 +112,7 @@ func consumeFromEnd(ctx context.Context, addr, topic string) (*kgo.Client, error
 	if err != nil {
 		return nil, fmt.Errorf("end offsets of %s: %w", topic, err)
 	}
-	return kgo.NewClient(kgo.SeedBrokers(addr), kgo.ConsumePartitions(ends.KOffsets()), kgo.FetchMinBytes(1))
+	return kgo.NewClient(kgo.SeedBrokers(addr), kgo.ConsumePartitions(ends.KOffsets()), kgo.FetchMinBytes(1), kgo.FetchIsolationLevel(kgo.ReadCommitted()))
 }
 
 // sampler measures the rows that arrive in the output topic.

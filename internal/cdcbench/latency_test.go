@@ -41,7 +41,7 @@ func TestProbeOnKafka(t *testing.T) {
 	if err := realkafka.CreateTopic(t.Context(), addr, output, 1); err != nil {
 		t.Fatal(err)
 	}
-	consumer, err := consumeFromEnd(t.Context(), addr, size.UsersTopic())
+	consumer, err := ConsumeFromEnd(t.Context(), addr, size.UsersTopic())
 	if err != nil {
 		t.Fatal(err)
 	}
