@@ -131,7 +131,7 @@ func deadLettersAcrossCrashes(t *testing.T, exactly bool) {
 		case <-hit:
 			kills++
 			job.Kill()
-			<-ended
+			<-ended //nolint:errcheck // it was killed
 			if _, err := kadm.NewClient(cl).CreatePartitions(t.Context(), 1, "out"); err != nil {
 				t.Fatal(err)
 			}
@@ -183,9 +183,9 @@ func deadLettersAcrossCrashes(t *testing.T, exactly bool) {
 		places[string(r.Key)] = r.Partition
 	}
 	for _, r := range in {
-		k := string(r.Key)
-		if bad[k] != (dead[k] > 0) || bad[k] == (written[string(r.Value)] > 0) {
-			t.Errorf("message %s, bad: %v, is %d times among the dead letters and %d times in the output", r.Value, bad[k], dead[k], written[string(r.Value)])
+		isBad, letters, rows := bad[string(r.Key)], dead[string(r.Key)], written[string(r.Value)]
+		if isBad != (letters > 0) || isBad == (rows > 0) {
+			t.Errorf("message %s, bad: %v, is %d times among the dead letters and %d times in the output", r.Value, isBad, letters, rows)
 		}
 	}
 	t.Logf("%d kills, %d dead letters, %d records in the output", kills, len(letters), len(out))

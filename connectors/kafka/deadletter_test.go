@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -110,7 +111,7 @@ func TestDeadLetterOptions(t *testing.T) {
 			kv = append(kv, k, v)
 		}
 		_, err := registry().Connector("kafka").CheckSource(table("localhost:1", kv...))
-		oe, ok := err.(*spi.OptionError) //nolint:errorlint // it is returned as it is
+		oe, ok := errors.AsType[*spi.OptionError](err)
 		if !ok || oe.Name != c.option || !strings.Contains(oe.Msg, c.says) {
 			t.Errorf("%s: %v", c.options, err)
 		}
