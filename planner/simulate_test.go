@@ -87,7 +87,7 @@ func (s *simulator) eval(n Node) []simRow {
 	case *Sink:
 		return s.run(n.Input)
 	}
-	panic("unknown node")
+	panic(fmt.Sprintf("unknown node %T", n))
 }
 
 func pickDatums(d []row.Datum, at []int) []row.Datum {
