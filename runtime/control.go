@@ -56,6 +56,7 @@ type controller struct {
 	requests []*request // under way, see request.go
 	last     *request   // the savepoint to end with; nil without one
 
+	swept       int64 // see startSwept
 	reemit      reemitting
 	closedFirst bool // the first epoch is one in which sinks are written anew
 }
@@ -335,7 +336,7 @@ func (c *controller) cut(ctx context.Context, o cutOptions) error {
 	if err := c.tell(ctx, command{barrier: b}, func(r cutReply) { f.cut.add(r) }); err != nil {
 		return err
 	}
-	f.cut.Epoch, f.cut.NextTime = b.epoch, b.nextTime
+	f.cut.Epoch, f.cut.NextTime, f.cut.Swept = b.epoch, b.nextTime, c.swept
 	if o.reemit {
 		f.cut.Reemit = c.job.reemission.sinks
 	}

@@ -21,6 +21,8 @@ type cutRecord struct {
 	Outbox *outboxRecord `json:"outbox,omitempty"`
 	// Reemit are the sinks that were written anew in the epoch; nil for none.
 	Reemit []string `json:"reemit,omitempty"`
+	// Swept is the id of the last sweep that is part of what lies before; 0 for none.
+	Swept int64 `json:"swept,omitempty"`
 }
 
 func (c *cutRecord) add(r cutReply) {

@@ -78,7 +78,10 @@ func (j *Job) open(ctx context.Context) error {
 	if err := j.planReemission(replay, found); err != nil {
 		return err
 	}
-	return j.build(ctx, g)
+	if err := j.build(ctx, g); err != nil {
+		return err
+	}
+	return j.startSwept(last)
 }
 
 // fs is the file system of the state directory.

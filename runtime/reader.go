@@ -32,9 +32,10 @@ type readerTask struct {
 	r      spi.Reader
 	cmds   chan command
 
-	bytes   int64 // of rows since the last cut
-	limited bool  // reads up to a limit: an epoch is being replayed
-	paused  bool  // reads nothing
+	bytes   int64            // of rows since the last cut
+	limited bool             // reads up to a limit: an epoch is being replayed
+	paused  bool             // reads nothing
+	begin   *changelog.Batch // to be pushed before anything is read; nil for nothing
 	state   atomic.Int32
 	rows    atomic.Int64 // records since the last cut
 	share   int64        // the reader's share of a full epoch: how often to make the controller look
@@ -50,6 +51,15 @@ type command struct {
 
 func (t *readerTask) run(ctx context.Context) error {
 	var batch changelog.Batch
+	if t.begin != nil {
+		n := t.begin.Len()
+		if err := t.push(t.inst.source, t.begin); err != nil {
+			return err
+		}
+		t.begin = nil
+		t.rows.Add(int64(n))
+		t.job.control.wake()
+	}
 	for {
 		select {
 		case c := <-t.cmds:
