@@ -70,6 +70,7 @@ type Aggregate struct {
 	scratch []byte
 	tail    []byte
 	text    []byte
+	group   group // whose row is being made
 	failed  error
 }
 
@@ -215,12 +216,13 @@ func (a *Aggregate) show(out *changelog.Batch, h uint64, key, v []byte) {
 	}
 	for i := range a.calls {
 		c := &a.calls[i]
-		g := group{h: h, key: key, v: v}
+		g := &a.group
+		*g = group{h: h, key: key, v: v}
 		if c.acc >= 0 {
 			g.v = v[8*a.accs[c.acc].at:]
 			g.tail = a.tailOf(c.acc, h, key)
 		}
-		if err := c.result(&g, &a.rb, len(a.key)+i); err != nil && a.failed == nil {
+		if err := c.result(g, &a.rb, len(a.key)+i); err != nil && a.failed == nil {
 			a.fail(i, err)
 		}
 	}
@@ -254,23 +256,11 @@ func (a *Aggregate) Barrier() error {
 	if err := a.begin(); err != nil {
 		return err
 	}
-	if a.touched.len() == 0 {
+	if a.touched.n == 0 {
 		return nil
 	}
-	if err := a.load(&a.touched.keys); err != nil {
+	if err := a.touched.each(a.load, a.settle); err != nil {
 		return err
-	}
-	for k := range a.touched.len() {
-		after, err := a.after(a.touched.keys.Hash(k), a.touched.keys.Key(k))
-		if err != nil {
-			return err
-		}
-		replace(&a.out, a.touched.row(k), after)
-		if full(&a.out) {
-			if err := flush(&a.out, a.next); err != nil {
-				return err
-			}
-		}
 	}
 	a.touched.reset()
 	if a.failed != nil {
@@ -282,6 +272,19 @@ func (a *Aggregate) Barrier() error {
 		}
 	}
 	return flush(&a.out, a.next)
+}
+
+// settle shows what has become of the kth group touched.
+func (a *Aggregate) settle(k int, h uint64, key []byte) error {
+	after, err := a.after(h, key)
+	if err != nil {
+		return err
+	}
+	replace(&a.out, a.touched.row(k), after)
+	if full(&a.out) {
+		return flush(&a.out, a.next)
+	}
+	return nil
 }
 
 func (a *Aggregate) broken() error {

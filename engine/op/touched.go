@@ -12,27 +12,40 @@ import (
 // the key before the first of these changes. At the barrier the operator shows the difference to what it would
 // show now. In steady state it allocates nothing. The zero value is empty.
 type touched struct {
-	keys   state.KeyBatch
+	chunks []state.KeyBatch // of chunkKeys each, so that a barrier can load them one after the other
+	n      int              // number of keys
 	slots  []int32 // open addressing by hash: index of a key + 1
 	mask   uint64
 	before changelog.Batch
 	starts []int32 // where a key's rows begin in before
 }
 
+// chunkKeys is the number of keys that a barrier loads at once: what Load brings near should still be near when it is
+// used.
+const chunkKeys = 1024
+
+func (t *touched) hash(k int) uint64 { return t.chunks[k/chunkKeys].Hash(k % chunkKeys) }
+
+func (t *touched) key(k int) []byte { return t.chunks[k/chunkKeys].Key(k % chunkKeys) }
+
 // note reports whether the key is new in this epoch. The caller then appends the key's rows to before.
 func (t *touched) note(h uint64, key []byte) bool {
-	if 2*t.keys.Len() >= len(t.slots) {
+	if 2*t.n >= len(t.slots) {
 		t.grow()
 	}
 	i := h & t.mask
 	for t.slots[i] != 0 {
-		if k := int(t.slots[i] - 1); t.keys.Hash(k) == h && bytes.Equal(t.keys.Key(k), key) {
+		if k := int(t.slots[i] - 1); t.hash(k) == h && bytes.Equal(t.key(k), key) {
 			return false
 		}
 		i = (i + 1) & t.mask
 	}
-	t.keys.AddHashed(key, h)
-	t.slots[i] = int32(t.keys.Len())
+	if t.n/chunkKeys == len(t.chunks) {
+		t.chunks = append(t.chunks, state.KeyBatch{})
+	}
+	t.chunks[t.n/chunkKeys].AddHashed(key, h)
+	t.n++
+	t.slots[i] = int32(t.n)
 	t.starts = append(t.starts, int32(t.before.Len()))
 	return true
 }
@@ -40,8 +53,8 @@ func (t *touched) note(h uint64, key []byte) bool {
 func (t *touched) grow() {
 	size := max(2*len(t.slots), 64)
 	t.slots, t.mask = make([]int32, size), uint64(size-1)
-	for k := range t.keys.Len() {
-		i := t.keys.Hash(k) & t.mask
+	for k := range t.n {
+		i := t.hash(k) & t.mask
 		for t.slots[i] != 0 {
 			i = (i + 1) & t.mask
 		}
@@ -49,8 +62,20 @@ func (t *touched) grow() {
 	}
 }
 
-// len is the number of keys.
-func (t *touched) len() int { return t.keys.Len() }
+// each calls f for each key, after load for the keys of its chunk.
+func (t *touched) each(load func(*state.KeyBatch) error, f func(k int, h uint64, key []byte) error) error {
+	for k := range t.n {
+		if k%chunkKeys == 0 {
+			if err := load(&t.chunks[k/chunkKeys]); err != nil {
+				return err
+			}
+		}
+		if err := f(k, t.hash(k), t.key(k)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // rows are the indexes in before of key k's rows: from (included) to (excluded).
 func (t *touched) rows(k int) (from, to int) {
@@ -70,15 +95,18 @@ func (t *touched) row(k int) row.Row {
 
 // reset begins the next epoch. What a large epoch took is given back.
 func (t *touched) reset() {
-	const keep = 1 << 16 // slots
+	const keep = 1 << 18 // slots: enough for an epoch of the usual size
 	if len(t.slots) > keep {
 		*t = touched{}
 		return
 	}
-	if t.keys.Len() > 0 {
+	if t.n > 0 {
 		clear(t.slots)
 	}
-	t.keys.Reset()
+	for i := range t.chunks {
+		t.chunks[i].Reset()
+	}
+	t.n = 0
 	t.before.Reset()
 	t.starts = t.starts[:0]
 }

@@ -163,33 +163,32 @@ func (w *Window) trim(h uint64, key []byte) {
 
 // Barrier implements Operator.
 func (w *Window) Barrier() error {
-	if w.touched.len() == 0 {
+	if w.touched.n == 0 {
 		return nil
 	}
-	t := w.spec.Table
-	if err := t.Load(&w.touched.keys); err != nil {
-		return err
-	}
-	if t.Negatives() > 0 {
+	if w.spec.Table.Negatives() > 0 {
 		return fmt.Errorf("%s: %s", w.spec.Name, untrue)
 	}
-	for k := range w.touched.len() {
-		h, key := w.touched.keys.Hash(k), w.touched.keys.Key(k)
-		w.now.Reset()
-		if err := w.show(&w.now, h, key); err != nil {
-			return err
-		}
-		from, to := w.touched.rows(k)
-		w.diff.push(&w.out, &w.touched.before, from, to, &w.now)
-		w.trim(h, key)
-		if full(&w.out) {
-			if err := flush(&w.out, w.next); err != nil {
-				return err
-			}
-		}
+	if err := w.touched.each(w.spec.Table.Load, w.settle); err != nil {
+		return err
 	}
 	w.touched.reset()
 	return flush(&w.out, w.next)
+}
+
+// settle shows what has become of the kth partition touched.
+func (w *Window) settle(k int, h uint64, key []byte) error {
+	w.now.Reset()
+	if err := w.show(&w.now, h, key); err != nil {
+		return err
+	}
+	from, to := w.touched.rows(k)
+	w.diff.push(&w.out, &w.touched.before, from, to, &w.now)
+	w.trim(h, key)
+	if full(&w.out) {
+		return flush(&w.out, w.next)
+	}
+	return nil
 }
 
 // untrue says that an input is no changelog.
