@@ -14,9 +14,6 @@ func (b *binder) aggregateCall(c *ast.Call, sc *scope, column func(expr.Expr) in
 	fail := func(err error) (aggCall, types.Type, error) { return aggCall{}, types.Type{}, err }
 	fn := expr.LookupAggregate(c.Name.Base().Name)
 	call := aggCall{fn: fn, filter: -1, distinct: c.Distinct || fn.Distinct}
-	if fn.Kind == expr.AggJSONArray || fn.Kind == expr.AggJSONObject {
-		return fail(notAvailable(c.Pos, "the aggregate function "+fn.Name, ""))
-	}
 	args, err := b.aggregateArgs(c, fn, sc)
 	if err != nil {
 		return fail(err)
@@ -68,8 +65,9 @@ func (b *binder) aggregateArgs(c *ast.Call, fn *expr.Aggregate, sc *scope) ([]ex
 	if fn.Name == "COUNT" && len(c.Args) == 0 {
 		return nil, errAt(c.Pos, "COUNT() counts nothing; write COUNT(*)")
 	}
-	if len(c.Options) > 0 {
-		return nil, notAvailable(c.Options[0].Pos, "the clause "+clauseText(&c.Options[0])+" of "+fn.Name, "")
+	json, err := jsonElement(c, fn)
+	if err != nil {
+		return nil, err
 	}
 	var args []expr.Expr
 	for _, a := range c.Args {
@@ -82,7 +80,38 @@ func (b *binder) aggregateArgs(c *ast.Call, fn *expr.Aggregate, sc *scope) ([]ex
 		}
 		args = append(args, x)
 	}
-	return args, nil
+	if json == "" {
+		return args, nil
+	}
+	mode := "ABSENT"
+	if len(c.Options) > 0 {
+		mode = c.Options[0].Word
+	} else if fn.Kind == expr.AggJSONObject {
+		mode = "NULL"
+	}
+	element, err := b.call(c.Pos, json, append([]expr.Expr{expr.StringConst(mode)}, args...)...)
+	return []expr.Expr{element}, err
+}
+
+// jsonElement is the function that makes of a row's values the array or object of one element that a JSON aggregate puts
+// together; empty for other functions.
+func jsonElement(c *ast.Call, fn *expr.Aggregate) (string, error) {
+	name, args := "", 1
+	switch fn.Kind {
+	case expr.AggJSONArray:
+		name = "JSON_ARRAY"
+	case expr.AggJSONObject:
+		name, args = "JSON_OBJECT", 2
+	}
+	for i := range c.Options {
+		if o := &c.Options[i]; name == "" || o.Name != "ON NULL" {
+			return "", notAvailable(o.Pos, "the clause "+clauseText(o)+" of "+fn.Name, "")
+		}
+	}
+	if name != "" && len(c.Args) != args {
+		return "", errAt(c.Pos, "%s takes %s", fn.Name, fn.Signature)
+	}
+	return name, nil
 }
 
 // takeSeparator takes LISTAGG's separator out of the arguments.
