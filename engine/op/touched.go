@@ -14,7 +14,7 @@ import (
 type touched struct {
 	chunks []state.KeyBatch // of chunkKeys each, so that a barrier can load them one after the other
 	n      int              // number of keys
-	slots  []int32 // open addressing by hash: index of a key + 1
+	slots  []int32          // open addressing by hash: index of a key + 1
 	mask   uint64
 	before changelog.Batch
 	starts []int32 // where a key's rows begin in before
