@@ -14,8 +14,9 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 FUZZTIME ?= 30s
 BENCH ?= -size M -runs 3
+BENCH_BUDGET ?= -size XL
 
-.PHONY: all build test lint format-check cross bench fuzz clean
+.PHONY: all build test lint format-check cross bench bench-budget fuzz clean
 
 all: lint test build
 
@@ -43,6 +44,9 @@ cross: ## the binary builds for every platform
 
 bench: ## the figures of docs/performance.md, on a real Kafka; BENCH='-size S -runs 1' for a short look
 	$(GO) run ./internal/benchrun $(BENCH)
+
+bench-budget: ## state of ten times workload M within 256 MB, on a real Kafka: needs 60 GB of disk and patience; BENCH_BUDGET='-size M -budget 32mb' for less
+	$(GO) run ./internal/benchrun -jobs budget -runs 1 $(BENCH_BUDGET)
 
 fuzz: ## every fuzz test for FUZZTIME
 	@set -e; for pkg in $$($(GO) list ./...); do \

@@ -13,9 +13,9 @@ type staging struct {
 	limit   int
 }
 
-// A shard stages an eighth of its part of the budget: the groups that a pass reads take several times that.
+// A shard stages a sixteenth of its part of the budget: the groups that a pass reads take several times that.
 const (
-	stagingShare = 8
+	stagingShare = 16
 	minStaging   = 64 << 10
 	maxStaging   = 32 << 20
 )

@@ -112,14 +112,14 @@ func (s *Store) merged(fs []*Frozen, f func(key, value []byte, deleted bool) err
 				}
 			}
 			v, err := it.ValueAndErr()
-			if err == nil {
-				err = f(it.Key(), v, len(v) == 0)
-			}
 			if err != nil {
+				return runsFault(runs, err)
+			}
+			if err := f(it.Key(), v, len(v) == 0); err != nil {
 				return err
 			}
 		}
-		return it.Error()
+		return runsFault(runs, it.Error())
 	}
 	err = s.inOrder(fs, &s.sorter, func(key, value []byte, deleted bool) error {
 		if err := give(key); err != nil {

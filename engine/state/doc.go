@@ -37,7 +37,15 @@
 // Of Options.Budget an eighth is Pebble's block cache, a sixteenth is each of two memtables, and the rest
 // is the entries' and indexes' memory and the frozen copies. Shards share it: one gives memory back when the
 // store has too much in use and itself more than its even share (evict.go). A quarter of the rest, dirty or
-// frozen, asks for an early checkpoint (Pressure), since only what is durable can be evicted. A key group
-// of which something was evicted is cold: misses in it are looked up in Pebble; misses elsewhere are final.
-// Open reads all state into memory when it fits into half of the budget (warm.go).
+// frozen, asks for an early checkpoint (Pressure), since only what is durable can be evicted; half of it asks
+// for no more input until a checkpoint is through (Crowded). When one epoch alone changes more than half, the
+// oldest changes go to sorted runs beside Pebble (run.go), which the next checkpoint merges with what it froze:
+// Pebble never holds what is not committed. So what an epoch can change is bounded by the disk. A Load looks in
+// memory, then in the runs, then in Pebble.
+//
+// A key group of which something was evicted is cold: misses in it are looked up on disk; misses elsewhere are
+// final. At the start everything is cold. What fits into half of the budget is read into memory beside the run,
+// by the shards themselves while they have nothing else to do (warm.go).
+//
+// Scratch (scratch.go) lends the same sorted runs to operators that must sort more than memory holds.
 package state

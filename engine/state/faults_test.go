@@ -1,6 +1,7 @@
 package state
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -12,8 +13,9 @@ import (
 	"github.com/sluicesql/sluice/engine/keyenc"
 )
 
-// faultRun opens a store, commits three times and closes it, the second time as a table that is ingested.
-// It returns the number of commits that returned without error, and the first error.
+// faultRun opens a store, commits three times and closes it: as a batch, as a table that is ingested, and as a table
+// merged with runs, while the epoch's output goes through scratch runs. It returns the number of commits that
+// returned without error, and the first error.
 func faultRun(fs FS) (committed int, err error) {
 	s, err := Open(Options{Dir: "d/state", Shards: 2, FS: fs, Budget: 2 << 20})
 	if err != nil {
@@ -30,6 +32,11 @@ func faultRun(fs FS) (committed int, err error) {
 			rows = ingestRows + 10
 		}
 		faultRows(s, n, rows)
+		if n == 3 {
+			if err := faultRuns(s); err != nil {
+				return committed, err
+			}
+		}
 		fs := []*Frozen{s.Shard(0, 0).Freeze(), s.Shard(0, 1).Freeze()}
 		if err := s.Commit(fs, fmt.Appendf(nil, "cut %d", n)); err != nil {
 			return committed, err
@@ -45,6 +52,51 @@ func faultRun(fs FS) (committed int, err error) {
 		}
 	}
 	return committed, nil
+}
+
+// faultRuns writes what has changed to runs, and reads it back; then an epoch's output through two scratch runs.
+func faultRuns(s *Store) error {
+	for i := range 2 {
+		sh := s.Shard(0, i)
+		sh.nextSpill, sh.dirtyBytes = 0, sh.dirtyBytes+s.hotBudget // as if much had changed
+		err := sh.Maintain()
+		if sh.dirtyBytes -= s.hotBudget; err != nil {
+			return err
+		}
+		if len(sh.runs) == 0 {
+			return errors.New("no run was written")
+		}
+		t := sh.Table(1, false)
+		var kb KeyBatch
+		for i := range 50 {
+			if key := intKey(nil, uint64(i)); keyenc.Shard(keyenc.Group(keyenc.Hash(key)), 2) == sh.no {
+				kb.Add(key)
+				h := keyenc.Hash(key)
+				if head := t.head(h, key); head != 0 && t.evictable(head) {
+					g, at := t.ix.locate(tagOf(h), head)
+					t.evictGroup(head)
+					t.ix.removeAt(g, at)
+				}
+			}
+		}
+		if err := t.Load(&kb); err != nil {
+			return err
+		}
+	}
+	c := s.Scratch()
+	for range 2 {
+		if err := c.WriteRun(3, func(i int) (key, value []byte) { return []byte{byte(i)}, []byte{1} }); err != nil {
+			return err
+		}
+	}
+	n := 0
+	if err := c.Each(func(_, _ []byte) error { n++; return nil }); err != nil {
+		return err
+	}
+	if n != 3 {
+		return fmt.Errorf("%d pairs in the scratch runs", n)
+	}
+	return c.Clear()
 }
 
 // faultRows writes value n under the first keys.
@@ -271,6 +323,63 @@ func TestConflictsAreRefused(t *testing.T) {
 			t.Fatalf("%s: something was written", name)
 		}
 		must(t, s.Close())
+	}
+}
+
+// A damaged run is an error that names it, when an entry is read and when the checkpoint merges it; a damaged scratch
+// run likewise.
+func TestFlippedByteInRun(t *testing.T) {
+	fs := vfs.NewMem()
+	flip := func(name string) {
+		t.Helper()
+		names, err := fs.List("d/" + ingestDir)
+		must(t, err)
+		for _, n := range names {
+			if !strings.HasPrefix(n, name) {
+				continue
+			}
+			f, err := fs.OpenReadWrite("d/"+ingestDir+"/"+n, vfs.WriteCategoryUnspecified)
+			must(t, err)
+			var b [1]byte
+			_, err = f.ReadAt(b[:], 100)
+			must(t, err)
+			b[0] ^= 0x40
+			_, err = f.WriteAt(b[:], 100)
+			must(t, errors.Join(err, f.Close()))
+		}
+	}
+	for _, where := range []string{"Load", "Commit", "Scratch"} {
+		s, err := Open(Options{Dir: "d", Shards: 1, Budget: 1 << 16, FS: fs})
+		must(t, err)
+		sh := s.Shard(0, 0)
+		name := "run-"
+		switch where {
+		case "Scratch":
+			name = "scratch-"
+			c := s.Scratch()
+			must(t, c.WriteRun(100, func(i int) (key, value []byte) { return []byte{byte(i), 0, 0, 0}, []byte{1} }))
+			flip(name)
+			err = c.Each(func(_, _ []byte) error { return nil })
+		case "Commit":
+			longEpoch(t, s, "value", 3000)
+			flip(name)
+			err = s.Commit([]*Frozen{sh.Freeze()}, nil)
+		default:
+			longEpoch(t, s, "value", 3000)
+			must(t, sh.closeRuns())
+			flip(name)
+			for i := 0; i < 3000 && err == nil; i++ {
+				var kb KeyBatch
+				kb.Add(intKey(nil, uint64(i)))
+				err = sh.Table(1, false).Load(&kb)
+			}
+		}
+		if err == nil || !strings.Contains(err.Error(), "d/ingest/"+name) || !strings.Contains(err.Error(), "checksum") {
+			t.Errorf("%s: %v", where, err)
+		}
+		if cerr := s.Close(); cerr == nil {
+			t.Errorf("%s: Close forgot the failure", where)
+		}
 	}
 }
 

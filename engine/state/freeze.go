@@ -3,6 +3,7 @@ package state
 import (
 	"encoding/binary"
 	"fmt"
+	"unsafe"
 
 	"github.com/sluicesql/sluice/engine/keyenc"
 )
@@ -235,6 +236,9 @@ func (f *Frozen) capacity() int64 {
 	var n int64
 	for _, b := range f.blocks {
 		n += int64(len(b))
+	}
+	for _, items := range f.groups {
+		n += int64(cap(items)) * int64(unsafe.Sizeof(frozenItem{}))
 	}
 	return n
 }

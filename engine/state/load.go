@@ -147,6 +147,9 @@ func (t *Table) readGroup(it, runs *pebble.Iterator, h uint64, key []byte) error
 			}
 		}
 		if err := g.read(from, len(key)); err != nil {
+			if from == runs {
+				return runsFault(t.sh.allRuns(), err)
+			}
 			return err
 		}
 		more := from.Next() && bytes.HasPrefix(from.Key(), prefix)
@@ -157,7 +160,7 @@ func (t *Table) readGroup(it, runs *pebble.Iterator, h uint64, key []byte) error
 		}
 	}
 	if runs != nil && runs.Error() != nil {
-		return runs.Error()
+		return runsFault(t.sh.allRuns(), runs.Error())
 	}
 	return it.Error() // the next seek would forget it
 }

@@ -21,8 +21,11 @@ func shares(budget int64) (cache, memtable, hot int64) {
 	}
 	cache = max(budget/8, 256<<10)
 	memtable = min(max(budget/16, minMemtable), maxMemtable)
-	return cache, memtable, max(budget-cache-2*memtable, 64<<10)
+	return cache, memtable, max(budget-cache-2*memtable, minHot)
 }
+
+// minHot is so little that tests with hardly any rows see them leave memory.
+const minHot = 4 << 10
 
 func (s *Store) pebbleOptions(cache, memtable int64) *pebble.Options {
 	o := &pebble.Options{

@@ -2,6 +2,8 @@ package state
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/objstorage/objstorageprovider"
@@ -141,7 +143,7 @@ func (sh *Shard) mergeRuns() error {
 		return it.Error()
 	})
 	if err := errorsFirst(err, it.Close()); err != nil {
-		return err
+		return runsFault(old, err)
 	}
 	return sh.store.removeRuns(old)
 }
@@ -152,16 +154,21 @@ func (sh *Shard) runIter() (*pebble.Iterator, error) {
 	if sh.runsIter != nil {
 		return sh.runsIter, nil
 	}
-	all := sh.runs
-	if sh.frozen != nil && len(sh.frozen.runs) > 0 {
-		all = append(append([]run{}, sh.frozen.runs...), all...)
-	}
+	all := sh.allRuns()
 	if len(all) == 0 {
 		return nil, nil
 	}
 	it, err := sh.store.openRuns(all)
 	sh.runsIter = it
 	return it, err
+}
+
+// allRuns are the shard's runs and those of the checkpoint in flight, the oldest first.
+func (sh *Shard) allRuns() []run {
+	if sh.frozen == nil || len(sh.frozen.runs) == 0 {
+		return sh.runs
+	}
+	return append(slices.Clone(sh.frozen.runs), sh.runs...)
 }
 
 // dropRuns removes runs that are in Pebble now.
@@ -197,9 +204,21 @@ func (s *Store) openRuns(runs []run) (*pebble.Iterator, error) {
 	}
 	it, err := pebble.NewExternalIter(s.pebbleOpts, nil, files)
 	if err != nil {
-		return nil, fmt.Errorf("run %s: %w", runs[len(runs)-1].path, err)
+		return nil, runsFault(runs, err)
 	}
 	return it, nil
+}
+
+// runsFault gives an error of reading runs its place.
+func runsFault(runs []run, err error) error {
+	if err == nil {
+		return nil
+	}
+	names := make([]string, len(runs))
+	for i, r := range runs {
+		names[i] = r.path
+	}
+	return fmt.Errorf("run %s: %w", strings.Join(names, " or "), err)
 }
 
 func (s *Store) removeRuns(runs []run) error {

@@ -65,7 +65,7 @@ func (c *Scratch) Each(f func(key, value []byte) error) error {
 		ferr = f(it.Key(), v)
 	}
 	if err := errorsFirst(it.Error(), it.Close()); err != nil {
-		return c.store.fail(fmt.Errorf("run %s or one before it: %w", c.runs[len(c.runs)-1].path, err))
+		return c.store.fail(runsFault(c.runs, err))
 	}
 	return ferr
 }

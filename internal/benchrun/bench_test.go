@@ -42,6 +42,21 @@ func TestThroughputOnKafka(t *testing.T) {
 	}
 }
 
+func TestBudget(t *testing.T) {
+	b := newStandInBench(t, "right")
+	size := tiny()
+	got, err := b.measureBudget(t.Context(), size, 64<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := (&report{budget: got}).budgetSection(); !strings.Contains(text, size.Name) || !strings.Contains(text, "| 64 MB |") {
+		t.Error(text)
+	}
+	if _, err := b.measureBudget(t.Context(), size, -overBudget+1); err == nil || !strings.Contains(err.Error(), "of memory") {
+		t.Errorf("a process beyond its budget passed: %v", err)
+	}
+}
+
 func TestAWrongResultIsAnError(t *testing.T) {
 	b := newStandInBench(t, "altered")
 	if _, err := b.timeKafka(t.Context(), tiny(), trusted); err == nil || !strings.Contains(err.Error(), "is wrong") {

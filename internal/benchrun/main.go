@@ -19,6 +19,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/internal/cdcbench"
 )
 
@@ -29,11 +30,15 @@ const (
 	jobLatency    = "latency"
 	jobStart      = "start"
 	jobMemory     = "memory"
+	jobBudget     = "budget" // into Kafka with less memory than the state takes
 	// What guarantees cost, and how long recovery takes. It comes last, since it adds to the workload's topics.
 	jobReliability = "reliability"
 )
 
-var allJobs = []string{jobThroughput, jobExact, jobLatency, jobStart, jobMemory, jobReliability}
+var (
+	allJobs     = []string{jobThroughput, jobExact, jobLatency, jobStart, jobMemory, jobBudget, jobReliability}
+	defaultJobs = []string{jobThroughput, jobExact, jobLatency, jobStart, jobMemory, jobReliability}
+)
 
 // options are the command's flags.
 type options struct {
@@ -45,19 +50,21 @@ type options struct {
 	dir         string
 	keep        bool
 	doc         string
+	budget      int64
 }
 
 func parseFlags(args []string) (options, error) {
 	var o options
 	fs := flag.NewFlagSet("benchrun", flag.ContinueOnError)
-	size := fs.String("size", "M", "size of the workload: XS, S or M")
+	size := fs.String("size", "M", "size of the workload: XS, S, M or XL")
 	fs.IntVar(&o.runs, "runs", 3, "runs of every timed job; the median counts")
 	fs.IntVar(&o.parallelism, "parallelism", 2, "shards of every job")
-	jobs := fs.String("jobs", strings.Join(allJobs, ","), "what to measure")
+	jobs := fs.String("jobs", strings.Join(defaultJobs, ","), "what to measure: "+strings.Join(allJobs, ", "))
+	budget := fs.String("budget", "256 mb", "memory budget of the job budget")
 	fs.StringVar(&o.brokers, "brokers", "", "a running broker to use instead of one started here; topics users_SIZE, domains_SIZE and bench_* are overwritten there")
 	fs.StringVar(&o.dir, "dir", "", "folder for the broker's data, state and logs; empty for one in the temporary folder")
 	fs.BoolVar(&o.keep, "keep", false, "keep that folder at the end")
-	fs.StringVar(&o.doc, "doc", "", "document whose tables are replaced, but for those of reliability.md beside it; empty for docs/performance.md with size M, and none otherwise")
+	fs.StringVar(&o.doc, "doc", "", "document whose tables are replaced, but for those of reliability.md beside it; empty for docs/performance.md with sizes M and XL, and none otherwise")
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}
@@ -66,7 +73,13 @@ func parseFlags(args []string) (options, error) {
 		return o, err
 	}
 	if o.size.Changes == 0 {
-		return o, fmt.Errorf("size %s has no changes and serves latency alone; take XS, S or M", o.size.Name)
+		return o, fmt.Errorf("size %s has no changes and serves latency alone; take XS, S, M or XL", o.size.Name)
+	}
+	if o.budget, err = spi.ParseMemory(*budget); err != nil {
+		return o, fmt.Errorf("-budget: %w", err)
+	}
+	if o.budget == 0 {
+		return o, fmt.Errorf("-budget is more than 0")
 	}
 	o.jobs = strings.Split(*jobs, ",")
 	for _, j := range o.jobs {
@@ -108,7 +121,7 @@ func run(ctx context.Context, o options) (err error) {
 	fmt.Print(report.text())
 	doc := o.doc
 	if doc == "" {
-		if o.size.Name != "M" {
+		if o.size.Name != "M" && o.size.Name != "XL" {
 			return nil
 		}
 		doc = filepath.Join(b.root, "docs", "performance.md")
@@ -133,6 +146,8 @@ func measure(ctx context.Context, b *bench, o options) (*report, error) {
 			r.latency, err = b.measureLatency(ctx, fullProbe)
 		case jobStart:
 			r.start, err = b.measureStart(ctx)
+		case jobBudget:
+			r.budget, err = b.measureBudget(ctx, o.size, o.budget)
 		case jobMemory:
 			r.memory, err = b.measureMemory(ctx, o.size, r.throughput)
 		case jobReliability:

@@ -28,6 +28,7 @@ type query struct {
 	output  string // a topic, or empty for blackhole
 	durable bool   // checkpoint every second
 	once    bool   // exactly once
+	budget  int64  // bytes of memory for state; 0 for the default
 }
 
 func (q query) text() string {
@@ -37,6 +38,9 @@ func (q query) text() string {
 	}
 	if q.durable {
 		b.WriteString("SET 'execution.checkpointing.interval' = '1 s';\n")
+	}
+	if q.budget > 0 {
+		fmt.Fprintf(&b, "SET 'sluice.memory.budget' = '%d b';\n", q.budget)
 	}
 	const users = "id INT, firstname STRING, lastname STRING, PRIMARY KEY (id) NOT ENFORCED"
 	const domains = "id INT, user_id INT, domain_name STRING, PRIMARY KEY (id) NOT ENFORCED"

@@ -17,6 +17,7 @@ type report struct {
 	start       *startup
 	memory      *memory
 	reliability *reliability
+	budget      *withinBudget
 }
 
 // section is a generated part of the document.
@@ -39,6 +40,9 @@ func (r *report) sections() []section {
 	}
 	if r.memory != nil {
 		s = append(s, section{"memory", r.memorySection()})
+	}
+	if r.budget != nil {
+		s = append(s, section{"budget", r.budgetSection()})
 	}
 	if r.reliability != nil {
 		s = append(s, section{reliabilityName, r.reliabilitySection()})

@@ -62,13 +62,18 @@ func (b *bench) timeBlackhole(ctx context.Context, size cdcbench.Size, t trust) 
 // timeKafka runs Kafka → join → Kafka with state on disk, and verifies what was
 // written in every run.
 func (b *bench) timeKafka(ctx context.Context, size cdcbench.Size, t trust) (timed, error) {
+	return b.timeKafkaWithin(ctx, size, t, 0)
+}
+
+// timeKafkaWithin is timeKafka with a memory budget; 0 is the default's.
+func (b *bench) timeKafkaWithin(ctx context.Context, size cdcbench.Size, t trust, budget int64) (timed, error) {
 	f, err := b.load(ctx, size)
 	if err != nil {
 		return timed{}, err
 	}
 	output := "bench_joined_" + size.Name
 	state := filepath.Join(b.dir, "state")
-	args, err := b.args(query{size: size, trust: t, bounded: true, output: output, durable: true}, state)
+	args, err := b.args(query{size: size, trust: t, bounded: true, output: output, durable: true, budget: budget}, state)
 	if err != nil {
 		return timed{}, err
 	}

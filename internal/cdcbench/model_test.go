@@ -54,7 +54,7 @@ func TestWorkloadIsWhatIsPublished(t *testing.T) {
 
 func TestSizeNamedNamesTheSizes(t *testing.T) {
 	_, err := SizeNamed("XXL")
-	if err == nil || err.Error() != `unknown size "XXL"; there are L, M, S, XS` {
+	if err == nil || err.Error() != `unknown size "XXL"; there are L, M, S, XL, XS` {
 		t.Errorf("err = %v", err)
 	}
 }

@@ -21,10 +21,11 @@ var sizes = map[string]Size{
 	"XS": {"XS", 1_000, 1_000},
 	"S":  {"S", 100_000, 100_000},
 	"M":  {"M", 1_000_000, 1_000_000},
-	"L":  {"L", 100_000, 0}, // the snapshot of S alone: latency runs bring their own changes
+	"XL": {"XL", 10_000_000, 10_000_000}, // 25 GB in Kafka
+	"L":  {"L", 100_000, 0},              // the snapshot of S alone: latency runs bring their own changes
 }
 
-// SizeNamed returns a preset: XS, S, M or L.
+// SizeNamed returns a preset: XS, S, M, XL or L.
 func SizeNamed(name string) (Size, error) {
 	s, ok := sizes[name]
 	if !ok {
