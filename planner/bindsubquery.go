@@ -272,7 +272,7 @@ func (b *binder) inCondition(pos ast.Pos, left ast.Expr, q *ast.Query, not bool,
 
 // quantified binds = ANY and <> ALL with a query, which are IN and NOT IN.
 func (b *binder) quantified(e *ast.Quantified, sc *scope) (expr.Expr, error) {
-	if e.Query == nil || !(e.Op == "=" && !e.All || e.Op == "<>" && e.All) {
+	if in, notIn := e.Op == "=" && !e.All, e.Op == "<>" && e.All; e.Query == nil || !in && !notIn {
 		return nil, hint(notAvailable(e.Pos, "a comparison with ANY or ALL", ""), "compare with MIN or MAX of the subquery; = ANY and <> ALL work")
 	}
 	m, err := b.in(e.Pos, e.Left, e.Query, sc, false)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/sluicesql/sluice/engine/expr"
+	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/types"
 )
 
@@ -30,7 +31,7 @@ func (j *logicalJob) orderJoin(jn *relJoin) (rel, error) {
 	cur, rest, conds, crosses := jn.inputs[0].rel, slices.Clone(jn.inputs[1:]), jn.conds, jn.crosses
 	for len(rest) > 0 {
 		next := slices.IndexFunc(rest, func(in joinInput) bool {
-			return slices.ContainsFunc(conds, func(c expr.Expr) bool {
+			return slices.ContainsFunc(nullSafe(conds, cur.out(), in.rel.out()), func(c expr.Expr) bool {
 				_, _, ok := joinKey(c, cur.out(), in.rel.out())
 				return ok
 			})
@@ -188,7 +189,7 @@ func (o *relOuter) place() joinInput {
 // joinKeys splits the equalities between two inputs off as keys, of which computed ones are added to the inputs.
 func (j *logicalJob) joinKeys(l, r *relExtend, conds []expr.Expr) (keyL, keyR []int, rest []expr.Expr) {
 	known := factsOf(l.in)
-	for _, c := range conds {
+	for _, c := range nullSafe(conds, l.in.out(), r.in.out()) {
 		if a, b, ok := joinKey(c, l.in.out(), r.in.out()); ok {
 			ka, kb := j.keyColumn(l, a), j.keyColumn(r, b)
 			// A second equality with the same left column is no further key, but a condition.
@@ -200,6 +201,47 @@ func (j *logicalJob) joinKeys(l, r *relExtend, conds []expr.Expr) (keyL, keyR []
 		rest = append(rest, c)
 	}
 	return keyL, keyR, rest
+}
+
+// nullSafe writes each IS NOT DISTINCT FROM between the two inputs as equalities, which can be join keys: whether
+// the values are NULL is equal, and so are the values with another in place of NULL.
+func nullSafe(conds []expr.Expr, left, right []int) []expr.Expr {
+	var out []expr.Expr
+	for _, c := range conds {
+		call, ok := c.(*expr.Call)
+		if !ok || call.Fn.Name != "IS NOT DISTINCT FROM" {
+			out = append(out, c)
+			continue
+		}
+		a, b := call.Args[0], call.Args[1]
+		if !(within(a, left) && within(b, right) || within(b, left) && within(a, right)) || !sameForm(a.Type(), b.Type()) {
+			out = append(out, c)
+			continue
+		}
+		if a.Type().NotNull && b.Type().NotNull {
+			out = append(out, mustCall("=", a, b))
+			continue
+		}
+		out = append(out, mustCall("=", mustCall("IS NULL", a), mustCall("IS NULL", b)), mustCall("=", orZero(a), orZero(b)))
+	}
+	return out
+}
+
+// orZero is e with some value of its type in place of NULL.
+func orZero(e expr.Expr) expr.Expr {
+	if e.Type().NotNull {
+		return e
+	}
+	return mustCall("COALESCE", e, &expr.Const{Value: row.Datum{B: []byte{}}, T: e.Type().Required()})
+}
+
+// mustCall is a call that is known to be well typed.
+func mustCall(name string, args ...expr.Expr) expr.Expr {
+	e, err := expr.Resolve(name, args)
+	if err != nil {
+		panic("planner: " + err.Error())
+	}
+	return e
 }
 
 // keyColumn is the column that holds a join key: the plain column itself, or a computed one.

@@ -20,7 +20,8 @@ func pushOuter(o *relOuter, conds []expr.Expr) rel {
 	l, r := o.left.rel.out(), o.right.rel.out()
 	var left, right, on, above []expr.Expr
 	for _, c := range conds {
-		if o.kind != FullJoin && expr.Deterministic(c) && !meets(c, r) && !(o.kind == MarkJoin && meets(c, []int{o.mark})) {
+		marked := o.kind == MarkJoin && meets(c, []int{o.mark})
+		if o.kind != FullJoin && expr.Deterministic(c) && !meets(c, r) && !marked {
 			left = append(left, c)
 		} else {
 			above = append(above, c)

@@ -47,6 +47,8 @@ var oracleQueries = []string{
 	`SELECT u.id, d.id AS did, o.region, o.no FROM users u LEFT JOIN domains d ON u.id = d.user_id LEFT JOIN orders o ON o.domain_id = d.id AND o.amount > 2`,
 	`SELECT a.id, b.id AS other FROM users a LEFT JOIN users b ON a.age = b.id`,
 	`SELECT u.firstname, x.did, x.no FROM users u LEFT JOIN (SELECT d.id AS did, d.user_id, o.no FROM domains d JOIN orders o ON o.domain_id = d.id) x ON x.user_id = u.id`,
+	`SELECT u.id, d.id AS did FROM users u JOIN domains d ON u.age IS NOT DISTINCT FROM d.user_id`,
+	`SELECT u.id, d.id AS did FROM users u FULL JOIN domains d ON u.firstname IS NOT DISTINCT FROM d.domain_name AND u.id = d.user_id`,
 	`SELECT id, firstname FROM users WHERE id IN (SELECT user_id FROM domains WHERE domain_name <> 'b')`,
 	`SELECT id, firstname FROM users u WHERE EXISTS (SELECT 1 FROM domains d WHERE d.user_id = u.id AND d.domain_name <> u.firstname)`,
 	`SELECT id, firstname FROM users u WHERE NOT EXISTS (SELECT 1 FROM domains d WHERE d.user_id = u.id) AND age > 2`,

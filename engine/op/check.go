@@ -97,7 +97,7 @@ func (c *Checker) change(b *changelog.Batch, i int) error {
 	}
 	if c.keyOnly(op) {
 		for _, col := range c.spec.UpsertKey {
-			if r.IsNull(col) && !(c.spec.NullKeys && !c.spec.Types[col].NotNull) {
+			if allowed := c.spec.NullKeys && !c.spec.Types[col].NotNull; r.IsNull(col) && !allowed {
 				return c.fault(op, r, fmt.Sprintf("column %d of its key is NULL", col))
 			}
 		}

@@ -13,13 +13,13 @@ import (
 type Alone uint8
 
 const (
-	// AloneNever: none. So is a side of an inner join.
+	// AloneNever says none: a side of an inner join.
 	AloneNever Alone = iota
-	// AloneUnmatched: those without a match. So are the sides of outer joins, and of an anti join the left one.
+	// AloneUnmatched says those without a match: the sides of outer joins, and of an anti join the left one.
 	AloneUnmatched
-	// AloneMatched: those with a match. So is the left side of a semi join.
+	// AloneMatched says those with a match: the left side of a semi join.
 	AloneMatched
-	// AloneMarked: all, each with a BOOLEAN that says whether it has a match.
+	// AloneMarked says all, each with a BOOLEAN that tells whether it has a match.
 	AloneMarked
 )
 
@@ -163,7 +163,7 @@ func (j *Join) before(port int, h uint64, key []byte) before {
 	if s.Alone != AloneNever {
 		b.out = s.isOut(h, key, !b.other)
 	}
-	if !(b.out && s.Alone == AloneUnmatched) && (o.Alone == AloneNever || !b.other) {
+	if (!b.out || s.Alone != AloneUnmatched) && (o.Alone == AloneNever || !b.other) {
 		return b // whether the group is empty is nobody's concern
 	}
 	b.empty = s.Table.First(h, key) == 0

@@ -104,10 +104,10 @@ func (x *Router) update(before, after row.Row) error {
 // encode returns the bytes that decide where r goes, and whether it goes anywhere. which is the scratch
 // buffer to use.
 func (x *Router) encode(which int, r row.Row) ([]byte, bool) {
-	switch {
-	case x.by == RouteByRow:
+	switch x.by {
+	case RouteByRow:
 		return r, true
-	case x.by == RouteFixed:
+	case RouteFixed:
 		return nil, true
 	}
 	null := x.nulls != NullsNone && keyenc.HasNull(r, x.key)
