@@ -23,6 +23,9 @@ type joinSide struct {
 // join builds a keyed join of two inputs, which may be an inner one.
 func (b *builder) join(o *relOuter, need colSet) *stream {
 	kind, conds := o.kind, o.conds
+	if parts := manyParts(o); len(parts) > 2 {
+		return b.joinMany(parts, conds, need)
+	}
 	all := need.clone().addExprs(conds)
 	l, r := b.joinSide(o.left.rel, all, o.keyL), b.joinSide(o.right.rel, all, o.keyR)
 	l.kept, r.kept = kind.Alone(0) == AloneUnmatched || kind.Alone(0) == AloneMarked, kind.Alone(1) == AloneUnmatched

@@ -159,6 +159,8 @@ func describe(n Node) (string, []string) {
 		return "Exchange: " + describeExchange(n), nil
 	case *Join:
 		return describeJoin(n)
+	case *JoinMany:
+		return describeJoinMany(n)
 	case *Aggregate:
 		return describeAggregate(n)
 	case *Window:
@@ -254,6 +256,19 @@ func describeJoin(n *Join) (string, []string) {
 		}
 	}
 	return title, d
+}
+
+func describeJoinMany(n *JoinMany) (string, []string) {
+	var keys, d []string
+	for i, s := range n.Sides {
+		p := n.Parts[i].Out()
+		keys = append(keys, p.names(s.Key))
+		d = append(d, fmt.Sprintf("state of input %d: %s", i+1, describeSide(p, s)))
+	}
+	if n.Residual != nil {
+		d = append(d, "and: "+n.Residual.String())
+	}
+	return fmt.Sprintf("Join of %d: %s", len(n.Parts), strings.Join(keys, " = ")), append(d, "nothing is kept of what some of the inputs would give by themselves")
 }
 
 func describeSide(p *Props, s JoinSide) string {

@@ -19,7 +19,7 @@ type Plan struct {
 	Fingerprint string
 }
 
-// Node is an operator of the plan: *Scan, *DeadLetters, *Values, *Filter, *Project, *Normalise, *Exchange, *Join,
+// Node is an operator of the plan: *Scan, *DeadLetters, *Values, *Filter, *Project, *Normalise, *Exchange, *Join, *JoinMany,
 // *Aggregate, *Union, *Unnest, *Repeat, *Window, *Sink.
 type Node interface {
 	// Out are the properties of the node's output.
@@ -308,6 +308,19 @@ func (j *Join) Counts(port int) bool { return j.Residual != nil && j.Alone(port)
 
 // Inputs implements Node.
 func (j *Join) Inputs() []Node { return []Node{j.Left, j.Right} }
+
+// JoinMany is an inner join of three inputs or more by one key, without state for what a join of some of them would
+// give. Its output is the columns of all inputs in order.
+type JoinMany struct {
+	Props
+	Parts []Node
+	Sides []JoinSide
+	// Residual is a further condition over the output's columns; nil for none.
+	Residual expr.Expr
+}
+
+// Inputs implements Node.
+func (j *JoinMany) Inputs() []Node { return j.Parts }
 
 // Sink consolidates each epoch's changes and writes them. Equal rows, and rows of the same Spec.Key, are on
 // one shard.

@@ -78,6 +78,10 @@ func randomQuery(r *rand.Rand) string {
 		var on []string
 		if i > 0 {
 			for range 1 + r.IntN(2) {
+				if r.IntN(3) == 0 { // of one key with its neighbour's
+					on = append(on, fmt.Sprintf("t%d.x = t%d.x", i-1, i))
+					break
+				}
 				on = append(on, fmt.Sprintf("%s = %s", col(r.IntN(i)), col(i)))
 			}
 			if r.IntN(6) == 0 {

@@ -25,6 +25,8 @@ func StateTables(n Node) int {
 			return 4
 		}
 		return 2
+	case *JoinMany:
+		return len(n.Parts)
 	case *Normalise:
 		return 1
 	case *Window:

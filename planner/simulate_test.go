@@ -84,6 +84,8 @@ func (s *simulator) eval(n Node) []simRow {
 		return s.exchange(n)
 	case *Join:
 		return s.join(n)
+	case *JoinMany:
+		return s.joinMany(n)
 	case *Sink:
 		return s.run(n.Input)
 	}
@@ -248,6 +250,44 @@ func (s *simulator) join(n *Join) []simRow {
 	for k := range rights {
 		if n.Alone(1) == AloneUnmatched && !matched[k] {
 			give(nil, &rights[k].r, rights[k].shard)
+		}
+	}
+	return s.divided(n, out)
+}
+
+func (s *simulator) joinMany(n *JoinMany) []simRow {
+	residual := func(row.Row) bool { return true }
+	if n.Residual != nil {
+		residual = predicate(n.Residual)
+	}
+	type partial struct {
+		key   string
+		shard int
+		d     []row.Datum
+	}
+	acc := []partial{{shard: -1}}
+	for i, p := range n.Parts {
+		s.checkLayout(p, n.Sides[i])
+		var next []partial
+		for _, a := range acc {
+			for _, r := range s.run(p) {
+				k, null := key(r.r, p.Out(), n.Sides[i].Key)
+				if null || a.shard >= 0 && (k != a.key || r.shard != a.shard) {
+					continue
+				}
+				d := slices.Clone(a.d)
+				for c, col := range p.Out().Columns {
+					d = append(d, r.r.Get(c, col.Type.Phys()))
+				}
+				next = append(next, partial{k, r.shard, d})
+			}
+		}
+		acc = next
+	}
+	var out []simRow
+	for _, a := range acc {
+		if r := pack(n.Types(), a.d); residual(r) {
+			out = append(out, simRow{r, a.shard})
 		}
 	}
 	return s.divided(n, out)

@@ -7,6 +7,7 @@ import (
 	"github.com/sluicesql/sluice/engine/keyenc"
 	"github.com/sluicesql/sluice/engine/op"
 	"github.com/sluicesql/sluice/engine/row"
+	"github.com/sluicesql/sluice/engine/types"
 	"github.com/sluicesql/sluice/planner"
 )
 
@@ -66,19 +67,10 @@ func (b *builder) joinSide(in *instance, n *planner.Join, port int) op.JoinSide 
 	if port == 1 {
 		s, input = n.R, n.Right
 	}
-	ts := input.Out().Types()
-	bag := s.Layout == planner.LayoutBag
-	j := op.JoinSide{
-		Table: b.table(in, n, port, bag), Key: keyenc.Columns(ts, s.Key), Bag: bag, Upsert: s.Upsert,
-		Alone: aloneOf[n.Alone(port)], Nulls: nullsOf[s.Nulls], Scatter: keyenc.Columns(ts, s.Scatter),
-		Name:     fmt.Sprintf("the %s input of join #%d, %s,", [...]string{"left", "right"}[port], n.ID, tablesOf(input)),
-		Describe: func(r row.Row) string { return describe(r, input.Out().Columns, b.job.cfg.TimeZone) },
-	}
+	j := b.sideOf(in, n, port, s, input, [...]string{"left", "right"}[port])
+	j.Alone = aloneOf[n.Alone(port)]
 	if port == 1 {
 		j.Single = n.Single
-	}
-	if s.Layout == planner.LayoutUnique {
-		j.Sub = keyenc.Columns(ts, s.Unique)
 	}
 	if n.Counts(port) {
 		j.Counts = b.table(in, n, 2+port, true)
@@ -86,8 +78,53 @@ func (b *builder) joinSide(in *instance, n *planner.Join, port int) op.JoinSide 
 	return j
 }
 
-// fusable returns the projection that is a join's only consumer and can be done while its rows are made.
-func (b *builder) fusable(j *planner.Join) *planner.Project {
+// sideOf is an input of a join with its state.
+func (b *builder) sideOf(in *instance, n planner.Node, port int, s planner.JoinSide, input planner.Node, name string) op.JoinSide {
+	ts := input.Out().Types()
+	bag := s.Layout == planner.LayoutBag
+	j := op.JoinSide{
+		Table: b.table(in, n, port, bag), Key: keyenc.Columns(ts, s.Key), Bag: bag, Upsert: s.Upsert,
+		Nulls: nullsOf[s.Nulls], Scatter: keyenc.Columns(ts, s.Scatter),
+		Name:     fmt.Sprintf("the %s input of join #%d, %s,", name, n.Out().ID, tablesOf(input)),
+		Describe: func(r row.Row) string { return describe(r, input.Out().Columns, b.job.cfg.TimeZone) },
+	}
+	if s.Layout == planner.LayoutUnique {
+		j.Sub = keyenc.Columns(ts, s.Unique)
+	}
+	return j
+}
+
+func (b *builder) joinMany(in *instance, n *planner.JoinMany, out op.Output) error {
+	var exprs []expr.Expr
+	if p := b.fusable(n); p != nil {
+		exprs = p.Exprs
+	}
+	var sides []op.JoinSide
+	var ins [][]types.Type
+	for i, s := range n.Sides {
+		sides = append(sides, b.sideOf(in, n, i, s, n.Parts[i], fmt.Sprintf("%d.", i+1)))
+		ins = append(ins, n.Parts[i].Out().Types())
+	}
+	o, err := op.NewJoinMany(in.ctx, sides, ins, n.Residual, exprs, out)
+	if err != nil {
+		return err
+	}
+	in.unknown = append(in.unknown, &o.UnknownDeletes)
+	in.barrier = append(in.barrier, o)
+	for i := range sides {
+		in.inputs[n] = append(in.inputs[n], o.Port(i))
+	}
+	return nil
+}
+
+// fusable returns the projection that is a join's only consumer and can be done while its rows are made; nil for
+// other nodes.
+func (b *builder) fusable(j planner.Node) *planner.Project {
+	switch j.(type) {
+	case *planner.Join, *planner.JoinMany:
+	default:
+		return nil
+	}
 	ps := b.graph.parents[j]
 	if len(ps) != 1 {
 		return nil
@@ -96,7 +133,4 @@ func (b *builder) fusable(j *planner.Join) *planner.Project {
 	return p
 }
 
-func (b *builder) fused(p *planner.Project) bool {
-	j, ok := p.Input.(*planner.Join)
-	return ok && b.fusable(j) == p
-}
+func (b *builder) fused(p *planner.Project) bool { return b.fusable(p.Input) == p }

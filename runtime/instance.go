@@ -125,8 +125,8 @@ func (b *builder) node(in *instance, n planner.Node) error {
 		return nil // the join below projects
 	}
 	made := n // the node whose rows come out
-	if j, ok := n.(*planner.Join); ok && b.fusable(j) != nil {
-		made = b.fusable(j)
+	if b.fusable(n) != nil {
+		made = b.fusable(n)
 	}
 	out, err := b.output(in, made)
 	if err != nil {
@@ -159,6 +159,8 @@ func (b *builder) node(in *instance, n planner.Node) error {
 		return b.normalise(in, n, out)
 	case *planner.Join:
 		return b.join(in, n, out)
+	case *planner.JoinMany:
+		return b.joinMany(in, n, out)
 	case *planner.Aggregate:
 		return b.aggregate(in, n, out)
 	case *planner.Window:

@@ -219,12 +219,11 @@ func (j *Join) update(port int, before, after row.Row, h uint64, key []byte) {
 		return
 	}
 	j.pairs(port, before, after, h, key)
-	j.applyUpdate(port, before, after, h, key)
+	j.sides[port].applyUpdate(before, after, h, key)
 }
 
-// applyUpdate replaces a row of a side's group.
-func (j *Join) applyUpdate(port int, before, after row.Row, h uint64, key []byte) {
-	s := &j.sides[port]
+// applyUpdate replaces a row of a group.
+func (s *JoinSide) applyUpdate(before, after row.Row, h uint64, key []byte) {
 	s.sub = keyenc.Append(s.sub[:0], before, s.Sub)
 	if !s.Bag && s.Table.Conflicts() == 0 {
 		// The usual case in one step: the row before is there, once and alone under its unique key, and the row

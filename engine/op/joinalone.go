@@ -96,7 +96,7 @@ func (j *Join) updateAlone(port int, before, after row.Row, h uint64, key []byte
 	if !j.semi {
 		j.pairs(port, before, after, h, key)
 	}
-	j.applyUpdate(port, before, after, h, key)
+	j.sides[port].applyUpdate(before, after, h, key)
 	j.after(port, h, key, was)
 }
 

@@ -329,6 +329,11 @@ func atRest(p *planner.Plan) (held int64) {
 		case *planner.Join:
 			held += sum
 			n = sum + in[0]*in[1]
+		case *planner.JoinMany:
+			held += sum
+			for _, i := range in {
+				n = max(n, 1) * max(i, 1)
+			}
 		}
 		rows[node] = n
 		return n
