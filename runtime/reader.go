@@ -78,8 +78,8 @@ func (t *readerTask) run(ctx context.Context) error {
 			if perr := t.push(t.inst.source, &batch); perr != nil {
 				return perr
 			}
-			if r, ok := t.r.(spi.DeadLetterReader); ok && t.inst.dead != nil {
-				r.DeadLetters(&batch)
+			if t.inst.dead != nil {
+				t.r.(spi.DeadLetterReader).DeadLetters(&batch)
 				if perr := t.push(t.inst.dead, &batch); perr != nil {
 					return perr
 				}

@@ -150,7 +150,7 @@ func read(t testing.TB, r spi.Reader, tb *spi.Table, n int) []string {
 
 func tryRead(r spi.Reader, tb *spi.Table, n int) ([]string, error) {
 	var b changelog.Batch
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(30 * time.Second)
 	for got := 0; got < n && !r.Done(); {
 		k, err := r.Read(&b, n-got)
 		got += k

@@ -336,6 +336,9 @@ func TestBackpressure(t *testing.T) {
 	tb := table(b.Addr(), "scan.bounded.mode", "latest-offset", "properties.max.partition.fetch.bytes", "10000000")
 	src, _ := open(t, tb, nil)
 	f := src.(*source).fetcher
+	for start := time.Now(); f.held.Load() == 0 && time.Since(start) < 5*time.Second; {
+		time.Sleep(time.Millisecond)
+	}
 	time.Sleep(300 * time.Millisecond)
 	if held := f.held.Load(); held == 0 || held > bufferBudget+4*10_000_000 {
 		t.Errorf("%d bytes are buffered", held)

@@ -15,8 +15,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 )
 
-// unknownFor is how long a topic may be unknown when a table is opened.
-const unknownFor = 300 * time.Millisecond
+// unknownTries is how often, at short intervals, a topic is asked for until it counts as missing.
+const unknownTries = 6
 
 // source implements spi.Source.
 type source struct {
@@ -123,7 +123,7 @@ func (s *source) find(ctx context.Context) ([]*partition, error) {
 	}
 	m, err := ask(ctx, names)
 	// A topic made a moment ago is not known to every broker.
-	for start := time.Now(); err == nil && s.cfg.pattern == nil && len(m.missing) > 0 && time.Since(start) < unknownFor; {
+	for try := 1; err == nil && s.cfg.pattern == nil && len(m.missing) > 0 && try < unknownTries; try++ {
 		pauseFor(ctx)
 		m, err = ask(ctx, names)
 	}
