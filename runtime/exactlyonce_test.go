@@ -32,6 +32,12 @@ INSERT INTO often SELECT * FROM joined;`
 // planOf plans the statements of a script as one job.
 func planOf(t *testing.T, hub *memconn.Hub, sql string) *planner.Plan {
 	t.Helper()
+	return planWith(t, hub, sql, "")
+}
+
+// planWith adds options to all tables of the hub.
+func planWith(t *testing.T, hub *memconn.Hub, sql, options string) *planner.Plan {
+	t.Helper()
 	r := spi.NewRegistry()
 	r.AddConnector(hub)
 	var all strings.Builder
@@ -39,7 +45,8 @@ func planOf(t *testing.T, hub *memconn.Hub, sql string) *planner.Plan {
 		all.WriteString(tab.DDL() + ";\n")
 	}
 	all.WriteString(sql)
-	stmts, err := parser.Parse("test.sql", all.String())
+	text := strings.ReplaceAll(all.String(), "'connector' = 'mem'", "'connector' = 'mem'"+options)
+	stmts, err := parser.Parse("test.sql", text)
 	if err != nil {
 		t.Fatal(err)
 	}

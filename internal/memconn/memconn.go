@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/changelog"
@@ -70,8 +71,8 @@ func (h *Hub) Parts(name string) int {
 	return len(h.tables[name])
 }
 
-// event returns an event of a partition.
-func (h *Hub) event(name string, partition int, at int64) Event {
+// Event returns an event of a partition.
+func (h *Hub) Event(name string, partition int, at int64) Event {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.tables[name][partition][at]
@@ -262,7 +263,7 @@ func (r *reader) Read(b *changelog.Batch, maxRecords int) (int, error) {
 			p := r.parts[(i+j)%len(r.parts)]
 			if r.s.at[p] < r.end(p) {
 				if !slices.ContainsFunc(r.s.skip, func(s spi.Position) bool { return int(s.Partition) == p && s.Offset == r.s.at[p] }) {
-					r.deliver(b, r.s.hub.event(r.s.name, p, r.s.at[p]))
+					r.deliver(b, r.s.hub.Event(r.s.name, p, r.s.at[p]))
 				}
 				r.s.at[p]++
 				i = -1
@@ -400,6 +401,9 @@ type Sink struct {
 	epochs map[uint64][]Change
 	acks   map[uint64]int
 	all    []Change // in the order in which they came, those of epochs that came again too
+
+	// Slow, when set, says how long the sink takes to acknowledge an epoch. It must be set before a job starts.
+	Slow func() time.Duration
 }
 
 // OpenSink implements spi.Connector.
@@ -471,7 +475,11 @@ func (w writer) Barrier(_ context.Context, epoch uint64, ack func(error)) {
 	w.k.acks[epoch]++
 	w.k.open[w.i] = nil
 	w.k.mu.Unlock()
-	ack(nil)
+	if w.k.Slow == nil {
+		ack(nil)
+		return
+	}
+	time.AfterFunc(w.k.Slow(), func() { ack(nil) })
 }
 
 func (w writer) Close() error { return nil }

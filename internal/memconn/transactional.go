@@ -21,6 +21,8 @@ type Ledger struct {
 	changes []Change
 	markers []spi.Marker // of all transactions that had changes, in order
 	fence   int          // who fenced last
+	once    string       // the step at which the sink fails once; empty for none
+	why     error
 
 	// Fail, when set, is asked before anything is done: "marker", "fence", "deliver", and "delivered" when all is
 	// visible and the caller does not know it yet. It must be set before a job starts.
@@ -74,7 +76,25 @@ func (l *Ledger) Steal() {
 	l.fence++
 }
 
+// FailOnce has the sink fail the next time it comes to a step (see Fail); an empty one takes that back. It reports
+// whether a failure asked for before has not come.
+func (l *Ledger) FailOnce(step string, err error) (pending bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	pending = l.once != ""
+	l.once, l.why = step, err
+	return pending
+}
+
 func (l *Ledger) fail(step string) error {
+	l.mu.Lock()
+	if l.once == step && step != "" {
+		err := l.why
+		l.once = ""
+		l.mu.Unlock()
+		return err
+	}
+	l.mu.Unlock()
 	if l.Fail == nil {
 		return nil
 	}

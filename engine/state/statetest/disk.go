@@ -38,6 +38,13 @@ func (d *Disk) BreakAt(n, survives int, seed uint64, crash func()) {
 	d.rng = rand.New(rand.NewPCG(seed, 0))
 }
 
+// Mend takes BreakAt back. It has no effect when the disk has broken.
+func (d *Disk) Mend() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.left = -1
+}
+
 // Broke reports whether the write came.
 func (d *Disk) Broke() bool {
 	d.mu.Lock()
