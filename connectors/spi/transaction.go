@@ -46,7 +46,8 @@ type Packer interface {
 
 // Outbox keeps what a Packer makes until it is delivered.
 type Outbox interface {
-	// Append borrows a block: a piece of output that is complete in itself, of at most a few megabytes.
+	// Append takes a block: a piece of output that is complete in itself, of at most a few megabytes. Its memory is
+	// the caller's again afterwards, and holds anything.
 	Append(block []byte) error
 }
 

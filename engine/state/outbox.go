@@ -108,7 +108,7 @@ func (o *Outbox) Create() (*Segment, error) {
 	return s, nil
 }
 
-// Append adds a block, which it borrows. After an error the segment is of no further use.
+// Append adds a block, whose memory is anything afterwards. After an error the segment is of no further use.
 func (s *Segment) Append(block []byte) error {
 	if len(block) > maxBlock {
 		return s.o.segmentFault(s.ref.Number, fmt.Errorf("a block of %d bytes is too large", len(block)))
@@ -128,11 +128,11 @@ func (s *Segment) Append(block []byte) error {
 }
 
 func (s *Segment) write(b []byte) error {
+	s.ref.Length += int64(len(b))
+	s.ref.Checksum = crc32.Update(s.ref.Checksum, castagnoli, b) // before Write, which may change b
 	if _, err := s.file.Write(b); err != nil {
 		return s.o.segmentFault(s.ref.Number, err)
 	}
-	s.ref.Length += int64(len(b))
-	s.ref.Checksum = crc32.Update(s.ref.Checksum, castagnoli, b)
 	return nil
 }
 
