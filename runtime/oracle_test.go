@@ -147,7 +147,7 @@ func TestPrefixOracle(t *testing.T) {
 						h.bag, h.Redeliver, h.Bag = true, false, true
 					}
 					if seed%2 == 1 {
-						c.Durable, c.Budget, c.Checkpoint = true, 1<<20, time.Millisecond
+						c.Durable, c.Budget, c.Checkpoint = true, 1, time.Millisecond
 						for range int(seed/2) % 4 { // crashes, each followed by another number of shards
 							c.Shards = append(c.Shards, []int{1, 2, 3, 4}[int(seed+uint64(len(c.Shards)))%4])
 						}
@@ -172,7 +172,7 @@ func TestPrefixOracleKeyed(t *testing.T) {
 		for seed := range uint64(12) {
 			c := oracle.Case{Query: q, Seed: 3000 + seed, Shards: []int{1 + int(seed)%4}, Batch: []int{1, 3, 1024}[seed%3], EpochRows: []int{1, 7, 50}[i]}
 			if seed%2 == 1 {
-				c.Durable, c.Budget, c.Checkpoint, c.Shards = true, 1<<20, time.Millisecond, []int{2, 3, 1}
+				c.Durable, c.Budget, c.Checkpoint, c.Shards = true, 1, time.Millisecond, []int{2, 3, 1}
 			}
 			runOracle(t, c, history{HistoryOptions: oracle.HistoryOptions{Changes: 60, Partitions: 3, Redeliver: seed%3 > 0, DeleteAll: true}})
 		}

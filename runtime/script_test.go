@@ -164,7 +164,7 @@ func (s *script) start() {
 		Hooks:      &runtime.Hooks{Check: true, Cut: s.log.cut},
 	}
 	if s.mode.pebble {
-		cfg.MemoryBudget = 1 << 20
+		cfg.MemoryBudget = 1 // rows leave memory at once
 	}
 	if s.job, err = runtime.Start(context.Background(), cfg); err != nil {
 		s.t.Fatal(err)
