@@ -128,7 +128,6 @@ func (b *binder) compared(u *relUnion, q *ast.SetOp) rel {
 
 // repeated is r with each row as often as times says, and not at all where that is below one.
 func (b *binder) repeated(r rel, times expr.Expr) rel {
-	var in rel = r
-	id := b.with1(&in, "times", times)
-	return &relRepeat{in: in, times: id}
+	id := b.with1(&r, "times", times)
+	return &relRepeat{in: r, times: id}
 }

@@ -114,10 +114,10 @@ func describeWindow(n *Window) (string, []string) {
 func limitText(l *RankLimit) string {
 	what := map[expr.WindowKind]string{expr.WindowRowNumber: "row", expr.WindowRank: "rank", expr.WindowDenseRank: "dense rank"}[l.Kind]
 	lo := max(l.Lo, 1)
-	switch {
-	case l.Hi == 0:
+	switch l.Hi {
+	case 0:
 		return fmt.Sprintf("%ss from %d on", what, lo)
-	case l.Hi == lo:
+	case lo:
 		return fmt.Sprintf("%s %d", what, lo)
 	}
 	return fmt.Sprintf("%ss %d to %d", what, lo, l.Hi)

@@ -33,6 +33,7 @@ var rules = []struct {
 		{"merge projections", (*logicalJob).mergeExtends},
 	}},
 	{"prune", []rule{
+		{"drop DISTINCT and row numbers that keys make idle", (*logicalJob).dropIdle},
 		{"keep rows by a sink's key where the query's are not unique by it", (*logicalJob).materialiseSinks},
 		{"drop columns that nothing uses", (*logicalJob).pruneColumns},
 	}},

@@ -21,12 +21,11 @@ import (
 var aggTypes = []types.Type{types.Of(types.Int), types.Of(types.BigInt), types.Of(types.Double), types.String(), types.Of(types.Boolean), types.DecimalOf(38, 2)}
 
 type aggRow struct {
-	k    int64
-	i    *int64
-	d    *float64
-	s    *string
-	f    *bool
-	text string
+	k int64
+	i *int64
+	d *float64
+	s *string
+	f *bool
 }
 
 func randomAggRow(rng *rand.Rand) aggRow {
