@@ -38,7 +38,7 @@ func (r record) message() spi.Message {
 // captures are the names of all captures, DIR/NAME.
 func captures(t testing.TB) []string {
 	t.Helper()
-	files, err := filepath.Glob(capturesDir + "/*/*.final.json")
+	files, err := filepath.Glob(capturesDir + "/*/users_domains.*.final.json")
 	if err != nil || len(files) < 5 {
 		t.Fatal("captures are missing: ", files, err)
 	}

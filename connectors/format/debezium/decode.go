@@ -12,26 +12,29 @@ import (
 // Decoder decodes the messages of one topic. It implements spi.Decoder.
 type Decoder struct {
 	jsonrow.Decoder
-	msg     *message
-	meta    []metaColumn
-	form    include
-	upsert  bool
-	key     []jsonrow.Field // in mode Upsert
-	inAfter []int           // positions of the key's columns among those of after
-	fromKey *jsonrow.Fields // the key's columns in a message key
-	counts  Counts
+	msg            *message
+	meta           []metaColumn
+	form           include
+	upsert         bool
+	key            []jsonrow.Field // in mode Upsert
+	inAfter        []int           // positions of the key's columns among those of after
+	fromKey        *jsonrow.Fields // the key's columns in a message key
+	counts         Counts
+	schemas        schemas
+	ignoreTruncate bool
+	version        int64 // of the schema that the wrapped envelope reads by; 0 is none
 }
 
 // Counts are messages that carry no change, by kind.
 type Counts struct {
-	Tombstones, Heartbeats, Transactions, SchemaChanges, LogicalMessages int64
+	Tombstones, Heartbeats, Transactions, SchemaChanges, LogicalMessages, Truncates int64
 }
 
 // Counts are the messages so far that carried no change.
 func (d *Decoder) Counts() Counts { return d.counts }
 
 func newDecoder(s spi.DecodeSpec, rules jsonrow.Rules, form include) (*Decoder, error) {
-	d := &Decoder{form: form, upsert: s.Mode == spi.Upsert}
+	d := &Decoder{form: form, upsert: s.Mode == spi.Upsert, schemas: schemas{}}
 	d.Rules = rules
 	after, err := jsonrow.Physical(s)
 	if err != nil {
@@ -92,6 +95,11 @@ func (d *Decoder) Decode(m spi.Message, out *spi.Out) error {
 	if e.op.Kind != jsonscan.String || e.op.End-e.op.Start != 1 {
 		return d.noOp(m, e, &t)
 	}
+	if e == d.msg.wrapped {
+		if err := d.learn(); err != nil {
+			return err
+		}
+	}
 	rows := out.Batch.Len()
 	switch op := m.Value[e.op.Start]; op {
 	case 'c', 'r':
@@ -103,6 +111,12 @@ func (d *Decoder) Decode(m spi.Message, out *spi.Out) error {
 	case 'm':
 		d.counts.LogicalMessages++
 		return nil
+	case 't':
+		if d.ignoreTruncate {
+			d.counts.Truncates++
+			return nil
+		}
+		return d.unknownOp(e)
 	default:
 		return d.unknownOp(e)
 	}

@@ -12,6 +12,7 @@ type message struct {
 	bare    *envelope       // the message itself; nil when schema-include is true
 	wrapped *envelope       // its payload; nil when schema-include is false
 	payload *jsonscan.Token // nil likewise
+	schema  *jsonscan.Token // of the payload; nil likewise
 }
 
 // envelope is what is read of {before, after, source, op, …}.
@@ -57,20 +58,18 @@ func newMessage(form include, before, after []jsonrow.Field, meta []metaColumn) 
 			return nil, err
 		}
 	}
-	schema := -1
-	for i := range meta {
-		if meta[i].holder == inMessage && form != bare {
-			schema = top.add(meta[i].member, nil)
-		}
+	if payload >= 0 {
+		top = append(top, jsonscan.Member{Name: "schema", Constant: true})
 	}
 	m.shape = jsonscan.NewShape(top)
 	bind(m.shape)
 	if payload >= 0 {
 		m.payload = m.shape.Token(payload)
-	}
-	for i := range meta {
-		if meta[i].holder == inMessage && form != bare {
-			m.wrapped.meta[i] = m.shape.Token(schema)
+		m.schema = m.shape.Token(len(top) - 1)
+		for i := range meta {
+			if meta[i].holder == inMessage {
+				m.wrapped.meta[i] = m.schema
+			}
 		}
 	}
 	return m, nil

@@ -4,6 +4,7 @@ package debezium
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sluicesql/sluice/connectors/format/jsonrow"
 	"github.com/sluicesql/sluice/connectors/spi"
@@ -33,12 +34,12 @@ const (
 
 // Options implements spi.Format.
 func (Format) Options() []spi.Option {
-	return append(jsonrow.Options(),
-		spi.Option{Name: schemaInclude, Kind: spi.BoolOption,
+	return slices.Concat(jsonrow.Options(), jsonrow.DebeziumOptions(), []spi.Option{
+		{Name: schemaInclude, Kind: spi.BoolOption,
 			Help: "whether messages have the form {schema, payload}; found out for each message when not set"},
-		spi.Option{Name: truncate, Kind: spi.EnumOption, Default: "error", Values: []string{"error"},
-			Help: "what a TRUNCATE of the source table (op t) does; only error is supported"},
-	)
+		{Name: truncate, Kind: spi.EnumOption, Default: "error", Values: []string{"error", "ignore"},
+			Help: "what a TRUNCATE of the source table (op t) does: end the job, or be counted and skipped"},
+	})
 }
 
 // Metadata implements spi.Format.
@@ -65,16 +66,27 @@ func (Format) NewDecoder(s spi.DecodeSpec, o spi.Options) (spi.Decoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules.Debezium, rules.TimeZone = true, s.TimeZone
+	if err := rules.SetDebezium(o); err != nil {
+		return nil, err
+	}
+	rules.TimeZone = s.TimeZone
 	include, err := parseInclude(o)
 	if err != nil {
 		return nil, err
 	}
-	if v := o.Get(truncate, "error"); v != "error" {
-		return nil, &spi.OptionError{Name: truncate, Value: true,
-			Msg: fmt.Sprintf("option %q supports only error, got %q: a TRUNCATE cannot be ignored or applied", truncate, v)}
+	d, err := newDecoder(s, rules, include)
+	if err != nil {
+		return nil, err
 	}
-	return newDecoder(s, rules, include)
+	switch v := o.Get(truncate, "error"); v {
+	case "error":
+	case "ignore":
+		d.ignoreTruncate = true
+	default:
+		return nil, &spi.OptionError{Name: truncate, Value: true,
+			Msg: fmt.Sprintf("option %q wants error or ignore, got %q; a TRUNCATE cannot be applied yet", truncate, v)}
+	}
+	return d, nil
 }
 
 // include says which form messages have.

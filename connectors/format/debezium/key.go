@@ -67,7 +67,13 @@ func (d *Decoder) deleteByKey(m spi.Message, e *envelope, out *spi.Out) error {
 	if err := d.Begin(key, shape, &t); err != nil {
 		return jsonrow.Within(err, "(message key)")
 	}
+	d.fromKey.Encode(nil)
 	if s, p := shape.Token(0), shape.Token(1); t.Kind == jsonscan.Object && s.Kind == jsonscan.Object && p.Kind == jsonscan.Object {
+		e, err := d.schemas.encoding(s.Bytes(key))
+		if err != nil {
+			return jsonrow.Within(err, "(message key)")
+		}
+		d.fromKey.Encode(e)
 		key = p.Bytes(key)
 	}
 	b := out.Begin()

@@ -74,7 +74,6 @@ func metaColumnOf(c spi.Column) (metaColumn, error) {
 		switch m.typ.Kind {
 		case types.TimestampLTZ:
 			ok = t.Kind == types.TimestampLTZ && t.Precision <= 6
-			t.Precision = min(t.Precision, 3) // the message has milliseconds, whatever is declared
 		case types.Map:
 			ok = t.Kind == types.Map && t.Key.IsString() && t.Elem.IsString()
 		default:
@@ -84,6 +83,9 @@ func metaColumnOf(c spi.Column) (metaColumn, error) {
 			return metaColumn{}, fmt.Errorf("metadata %q of the format %s has the type %s; it cannot be declared %s", m.key, Name, m.typ, c.Type)
 		}
 		v, err := jsonrow.NewValue(t)
+		if err == nil && m.typ.Kind == types.TimestampLTZ {
+			v.Encode(&jsonrow.Encoding{Kind: jsonrow.TimestampEncoding, Digits: 3})
+		}
 		return metaColumn{key: m.key, holder: m.holder, member: m.member, value: v}, err
 	}
 	return metaColumn{}, fmt.Errorf("the format %s has no metadata %q", Name, c.Metadata)

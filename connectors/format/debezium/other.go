@@ -53,7 +53,7 @@ func (d *Decoder) unknownOp(e *envelope) error {
 		Msg: "wants one of c, r, u and d, found " + op, Fix: "correct the producer, " + skipFix}
 	if op == `"t"` {
 		err.Msg = "the table was truncated (op t)"
-		err.Fix = fmt.Sprintf("'%s.%s' = 'error' is the only policy supported; set skipped.operations=t in Debezium's connector, %s", Name, truncate, skipFix)
+		err.Fix = fmt.Sprintf("set '%s.%s' = 'ignore' to keep the rows, or skipped.operations=t in Debezium's connector; applying a TRUNCATE is not supported", Name, truncate)
 	}
 	return err
 }

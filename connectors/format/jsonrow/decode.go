@@ -3,6 +3,7 @@ package jsonrow
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 
@@ -101,7 +102,7 @@ func (d *Decoder) value(n *node, t *jsonscan.Token) (row.Datum, error) {
 	case types.TinyInt, types.SmallInt, types.Int, types.BigInt:
 		return d.integer(n, t)
 	case types.Char, types.Varchar:
-		return d.text(t)
+		return d.text(n, t)
 	case types.Boolean:
 		return d.boolean(n, t)
 	case types.Float, types.Double:
@@ -139,14 +140,15 @@ func (d *Decoder) scalar(t *jsonscan.Token) ([]byte, bool) {
 func (d *Decoder) integer(n *node, t *jsonscan.Token) (row.Datum, error) {
 	v := t.I
 	if t.Kind != jsonscan.Int {
-		s, ok := d.scalar(t)
-		if !ok {
-			return row.NullDatum, d.mismatch(n, t)
+		s, err := d.number(n, t)
+		if err != nil {
+			return row.NullDatum, err
 		}
 		wide, err := decimal.Parse(bytes.TrimSpace(s), 38, 0, false)
 		if errors.Is(err, decimal.ErrSyntax) || errors.Is(err, decimal.ErrInexact) {
 			return row.NullDatum, d.mismatch(n, t)
 		}
+		var ok bool
 		if v, ok = wide.Int64(); !ok || err != nil {
 			return row.NullDatum, d.outOfRange(n, t)
 		}
@@ -157,8 +159,14 @@ func (d *Decoder) integer(n *node, t *jsonscan.Token) (row.Datum, error) {
 	return row.Int(v), nil
 }
 
-// text takes a string's value, and the text of everything else, that of objects and arrays without blanks.
-func (d *Decoder) text(t *jsonscan.Token) (row.Datum, error) {
+// text takes a string's value, and the text of everything else, that of objects and arrays without blanks;
+// of a value whose encoding is known for a number's the number.
+func (d *Decoder) text(n *node, t *jsonscan.Token) (row.Datum, error) {
+	switch n.enc.Kind {
+	case BitsEncoding, DecimalEncoding, VariableDecimalEncoding:
+		s, err := d.number(n, t)
+		return row.Bytes(s), err
+	}
 	if s, ok := d.scalar(t); ok {
 		return row.Bytes(s), nil
 	}
@@ -196,50 +204,56 @@ func (d *Decoder) boolean(n *node, t *jsonscan.Token) (row.Datum, error) {
 
 // float takes a number, or a string that holds one or NaN, Infinity, -Infinity.
 func (d *Decoder) float(n *node, t *jsonscan.Token) (row.Datum, error) {
-	s, ok := d.scalar(t)
-	if !ok {
-		return row.NullDatum, d.mismatch(n, t)
+	s, err := d.number(n, t)
+	if err != nil {
+		return row.NullDatum, err
 	}
 	v, err := text.Parse(n.typ, s, nil)
 	return v, d.explain(err, n, t)
 }
 
-// decimal takes a number or a string that holds one. Digits that the type would drop are an error.
-func (d *Decoder) decimal(n *node, t *jsonscan.Token) (row.Datum, error) {
-	s, ok := d.scalar(t)
-	if !ok {
-		return row.NullDatum, d.mismatch(n, t)
-	}
-	v, err := decimal.Parse(bytes.TrimSpace(s), n.typ.Precision, n.typ.Scale, false)
-	switch {
-	case err == nil:
-		return v.Datum(n.typ.Precision), nil
-	case errors.Is(err, decimal.ErrSyntax) && d.Debezium:
-		e := d.mismatch(n, t)
-		e.Fix = "if it is base64, the form of decimal.handling.mode=precise, set decimal.handling.mode=string in Debezium's connector: base64 decimals are not supported"
-		return row.NullDatum, e
-	case errors.Is(err, decimal.ErrSyntax):
-		return row.NullDatum, d.mismatch(n, t)
-	default:
-		return row.NullDatum, d.outOfRange(n, t)
-	}
-}
-
-// binary takes a string in base64.
+// binary takes a string in base64, or in the form that the rules say.
 func (d *Decoder) binary(n *node, t *jsonscan.Token) (row.Datum, error) {
 	if !t.IsString() {
 		return row.NullDatum, d.mismatch(n, t)
 	}
+	mode, form := d.Binary, "base64"
+	switch n.enc.Kind {
+	case BytesEncoding, BitsEncoding:
+		mode = Base64
+	case TextEncoding:
+		if mode == AnyBinary {
+			e := d.mismatch(n, t)
+			e.Msg += ", which may be base64 or hexadecimal digits: the message's schema says only that it is a string"
+			e.Fix = d.setOption(binaryMode, binaryModes)
+			return row.NullDatum, e
+		}
+	case EncodingUnknown:
+	default:
+		return row.NullDatum, d.mismatch(n, t)
+	}
 	s, _ := d.scalar(t)
-	at := len(d.scratch)
-	out, err := base64.StdEncoding.AppendDecode(d.scratch, s)
+	var buf []byte
+	var err error
+	switch mode {
+	case Base64URL:
+		form = "base64 that is safe in URLs"
+		buf, err = base64.URLEncoding.AppendDecode(d.scratch, s)
+	case Hex:
+		form = "hexadecimal digits"
+		buf, err = hex.AppendDecode(d.scratch, s)
+	default:
+		buf, err = base64.StdEncoding.AppendDecode(d.scratch, s)
+	}
 	if err != nil {
 		e := d.mismatch(n, t)
-		e.Msg += ", which is not base64"
+		e.Msg += ", which is not " + form
+		if d.Debezium && n.enc.Kind == EncodingUnknown {
+			e.Fix = d.setOption(binaryMode, binaryModes)
+		}
 		return row.NullDatum, e
 	}
-	d.scratch = out
-	return row.Bytes(out[at:len(out):len(out)]), nil
+	return row.Bytes(d.written(buf)), nil
 }
 
 // explain turns an error of package text into one with the value's place.

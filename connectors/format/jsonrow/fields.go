@@ -23,6 +23,12 @@ type Rules struct {
 	// Debezium adds Debezium's encodings: dates and times as integers, and the placeholder for a value that
 	// was not sent.
 	Debezium bool
+	// Times, Decimals, Binary and Unsigned say how Debezium's connector encodes what no schema describes.
+	Times    TimeMode
+	Decimals DecimalMode
+	Binary   BinaryMode
+	// Unsigned reads a negative integer in a DECIMAL(20, 0) as an unsigned one of 64 bits.
+	Unsigned bool
 }
 
 // Field is a column wanted, or a field of a ROW.
@@ -48,8 +54,9 @@ type node struct {
 	out    int
 	lo, hi int64 // of an integer type
 	quick  quick
-	row    *Fields // of a ROW
-	elem   *node   // of an ARRAY and MAP
+	enc    *Encoding // never nil
+	row    *Fields   // of a ROW
+	elem   *node     // of an ARRAY and MAP
 }
 
 // quick marks the types that are read without a call.
@@ -81,14 +88,11 @@ func NewFields(fields []Field) (*Fields, error) {
 func (f *Fields) Shape() *jsonscan.Shape { return f.shape }
 
 func (n *node) init(t types.Type) (err error) {
-	n.typ, n.phys = t, t.Phys()
+	n.typ, n.phys, n.enc, n.quick = t, t.Phys(), &unknown, quickOf(t)
 	switch t.Kind {
 	case types.TinyInt, types.SmallInt, types.Int, types.BigInt:
-		n.quick = quickInt
 		n.lo, n.hi = text.IntRange(t.Kind)
-	case types.Char, types.Varchar:
-		n.quick = quickString
-	case types.Boolean, types.Float, types.Double, types.Decimal, types.Binary, types.Varbinary:
+	case types.Char, types.Varchar, types.Boolean, types.Float, types.Double, types.Decimal, types.Binary, types.Varbinary:
 	case types.Date:
 		n.lo, n.hi = math.MinInt32, math.MaxInt32
 	case types.Time, types.Timestamp, types.TimestampLTZ:
@@ -114,6 +118,17 @@ func (n *node) init(t types.Type) (err error) {
 	return nil
 }
 
+func quickOf(t types.Type) quick {
+	switch {
+	case t.IsInteger():
+		return quickInt
+	case t.IsString():
+		return quickString
+	default:
+		return quickNone
+	}
+}
+
 // shape is the shape to scan the value with, when it is an object.
 func (n *node) shape() *jsonscan.Shape {
 	if n.row == nil {
@@ -130,6 +145,9 @@ func NewValue(t types.Type) (*Value, error) {
 	v := new(Value)
 	return v, v.init(t)
 }
+
+// Encode tells how the values are encoded.
+func (v *Value) Encode(e *Encoding) { v.encode(e) }
 
 // Shape is the shape to scan the value with when it is an object; nil for none.
 func (v *Value) Shape() *jsonscan.Shape { return v.shape() }

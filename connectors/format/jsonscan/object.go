@@ -35,8 +35,19 @@ func (s *Scanner) members(sh *Shape, i, depth int, l *learner) int {
 			i = s.skip(at, depth)
 		default:
 			next = k + 1
-			if i = s.member(at, depth, sh.members[k].Sub, &sh.toks[k]); l != nil && i >= 0 {
-				l.member(k, sh.members[k].Sub != nil, at, i)
+			kind := stepMember
+			switch m := &sh.members[k]; {
+			case m.Constant:
+				kind = stepConstant
+				i = s.constant(sh, k, at, depth)
+			default:
+				if m.Sub != nil {
+					kind = stepSub
+				}
+				i = s.member(at, depth, m.Sub, &sh.toks[k])
+			}
+			if l != nil && i >= 0 {
+				l.add(step{kind: kind, member: k}, at, i)
 			}
 		}
 		if i < 0 {

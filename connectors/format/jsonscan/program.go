@@ -23,13 +23,14 @@ type program struct {
 type stepKind uint8
 
 const (
-	stepEnd    stepKind = iota // the object ends
-	stepMember                 // a member wanted
-	stepSub                    // a member wanted that has a shape
-	stepNumber                 // a number that nobody wants
-	stepDigits                 // digits within a string that nobody wants
-	stepString                 // a string that nobody wants
-	stepAny                    // a value that nobody wants
+	stepEnd      stepKind = iota // the object ends
+	stepMember                   // a member wanted
+	stepSub                      // a member wanted that has a shape
+	stepConstant                 // a member wanted that is mostly the same
+	stepNumber                   // a number that nobody wants
+	stepDigits                   // digits within a string that nobody wants
+	stepString                   // a string that nobody wants
+	stepAny                      // a value that nobody wants
 )
 
 type step struct {
@@ -142,15 +143,6 @@ func (l *learner) add(st step, at, end int) {
 	}
 	l.steps = append(l.steps, st)
 	l.from = end
-}
-
-// member notes member k at [at, end).
-func (l *learner) member(k int, sub bool, at, end int) {
-	kind := stepMember
-	if sub {
-		kind = stepSub
-	}
-	l.add(step{kind: kind, member: k}, at, end)
 }
 
 // hole notes that [at, end), within an object of the given depth, varies.

@@ -45,6 +45,8 @@ func (s *Scanner) run(sh *Shape, i, depth int) int {
 			i = s.value(i, depth, &sh.toks[st.member])
 		case stepSub:
 			i = s.member(i, depth, sh.members[st.member].Sub, &sh.toks[st.member])
+		case stepConstant:
+			i = s.constant(sh, st.member, i, depth)
 		default:
 			i = s.skip(i, st.depth)
 		}

@@ -5,6 +5,17 @@ type Member struct {
 	Name string
 	// Sub is the shape of the member's own members, where it is an object and they are wanted; else nil.
 	Sub *Shape
+	// Constant says that the value is an object, mostly with the same bytes as in the message before, so that
+	// a comparison takes the place of reading it. Its token's I then tells versions apart: it differs from that
+	// of the message before when the bytes do.
+	Constant bool
+}
+
+// constant is the last value of a Constant member.
+type constant struct {
+	bytes   []byte
+	depth   int
+	version int64
 }
 
 // Shape names the members wanted of an object and holds what the last object of this shape had. It
@@ -13,12 +24,20 @@ type Member struct {
 type Shape struct {
 	members []Member
 	toks    []Token
-	prog    program
+	// constants are by member; nil when no member is Constant.
+	constants []constant
+	prog      program
 }
 
 // NewShape returns a shape of the given members, whose names are distinct.
 func NewShape(members []Member) *Shape {
-	return &Shape{members: members, toks: make([]Token, len(members))}
+	sh := &Shape{members: members, toks: make([]Token, len(members))}
+	for i := range members {
+		if members[i].Constant {
+			sh.constants = make([]constant, len(members))
+		}
+	}
+	return sh
 }
 
 // Token is member k of the object scanned last; Absent when it had none of that name. It is valid until
@@ -107,6 +126,23 @@ func (s *Scanner) member(i, depth int, sh *Shape, t *Token) int {
 	}
 	end := s.object(sh, i, depth+1)
 	t.Kind, t.Start, t.End = Object, i, end
+	return end
+}
+
+// constant reads the value at i of sh's member k, which is mostly the same as in the message before.
+func (s *Scanner) constant(sh *Shape, k, i, depth int) int {
+	c, t := &sh.constants[k], &sh.toks[k]
+	// An object's bytes end with it, so that equal bytes are an equal value, which was checked before.
+	if n := len(c.bytes); n > 0 && c.depth == depth && len(s.buf)-i >= n && string(s.buf[i:i+n]) == string(c.bytes) {
+		t.Kind, t.Start, t.End, t.I = Object, i, i+n, c.version
+		return i + n
+	}
+	end := s.value(i, depth, t)
+	if end >= 0 && t.Kind == Object {
+		c.bytes, c.depth = append(c.bytes[:0], s.buf[i:end]...), depth
+		c.version++
+		t.I = c.version
+	}
 	return end
 }
 

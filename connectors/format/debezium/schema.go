@@ -1,0 +1,130 @@
+package debezium
+
+import (
+	"strconv"
+
+	"github.com/goccy/go-json"
+
+	"github.com/sluicesql/sluice/connectors/format/jsonrow"
+	"github.com/sluicesql/sluice/connectors/format/jsonscan"
+	"github.com/sluicesql/sluice/connectors/spi"
+)
+
+// maxSchemas bounds the schemas remembered. A topic has one at a time, unless several tables share it.
+const maxSchemas = 64
+
+// schemas are the encodings that schemas embedded in messages tell, by the schemas' text.
+type schemas map[string]*jsonrow.Encoding
+
+// encoding is that of the payload beside the given schema.
+func (s schemas) encoding(schema []byte) (*jsonrow.Encoding, error) {
+	if e := s[string(schema)]; e != nil {
+		return e, nil
+	}
+	var c connectSchema
+	if err := json.Unmarshal(schema, &c); err != nil {
+		return nil, &spi.DecodeError{Field: "schema", Offset: -1, Reason: "schema",
+			Msg: "is no schema of Kafka Connect: " + err.Error(), Fix: "correct the producer, " + skipFix}
+	}
+	e := c.encoding()
+	if len(s) >= maxSchemas {
+		clear(s)
+	}
+	s[string(schema)] = e
+	return e, nil
+}
+
+// connectSchema is what is read of a schema as Kafka Connect's JsonConverter writes it.
+type connectSchema struct {
+	Type       string            `json:"type"`
+	Name       string            `json:"name"`
+	Field      string            `json:"field"`
+	Fields     []connectSchema   `json:"fields"`
+	Items      *connectSchema    `json:"items"`
+	Values     *connectSchema    `json:"values"`
+	Parameters map[string]string `json:"parameters"`
+}
+
+// encoding is that of the values that c describes. A name that is none of Debezium's or Kafka Connect's own
+// adds nothing to the type.
+func (c *connectSchema) encoding() *jsonrow.Encoding {
+	e := &jsonrow.Encoding{Kind: jsonrow.PlainEncoding}
+	if named, ok := namedEncodings[c.Name]; ok {
+		*e = named
+		for _, p := range []string{"scale", "length"} {
+			if n, err := strconv.Atoi(c.Parameters[p]); err == nil {
+				e.Digits = n
+			}
+		}
+		return e
+	}
+	switch c.Type {
+	case "string":
+		e.Kind = jsonrow.TextEncoding
+	case "bytes":
+		e.Kind = jsonrow.BytesEncoding
+	case "array":
+		if c.Items != nil {
+			e.Elem = c.Items.encoding()
+		}
+	case "map":
+		if c.Values != nil {
+			e.Elem = c.Values.encoding()
+		}
+	case "struct":
+		e.Fields = make(map[string]*jsonrow.Encoding, len(c.Fields))
+		for i := range c.Fields {
+			e.Fields[c.Fields[i].Field] = c.Fields[i].encoding()
+		}
+	}
+	return e
+}
+
+// namedEncodings are the encodings of schemas by their names. (Debezium's documentation, "Temporal types" and
+// "Decimal types" of its connectors; Kafka Connect's logical types.)
+var namedEncodings = map[string]jsonrow.Encoding{
+	"io.debezium.data.Bits":                   {Kind: jsonrow.BitsEncoding},
+	"io.debezium.data.VariableScaleDecimal":   {Kind: jsonrow.VariableDecimalEncoding},
+	"io.debezium.time.Date":                   {Kind: jsonrow.DaysEncoding},
+	"io.debezium.time.Time":                   {Kind: jsonrow.TimeEncoding, Digits: 3},
+	"io.debezium.time.MicroTime":              {Kind: jsonrow.TimeEncoding, Digits: 6},
+	"io.debezium.time.NanoTime":               {Kind: jsonrow.TimeEncoding, Digits: 9},
+	"io.debezium.time.Timestamp":              {Kind: jsonrow.TimestampEncoding, Digits: 3},
+	"io.debezium.time.MicroTimestamp":         {Kind: jsonrow.TimestampEncoding, Digits: 6},
+	"io.debezium.time.NanoTimestamp":          {Kind: jsonrow.TimestampEncoding, Digits: 9},
+	"org.apache.kafka.connect.data.Decimal":   {Kind: jsonrow.DecimalEncoding},
+	"org.apache.kafka.connect.data.Date":      {Kind: jsonrow.DaysEncoding},
+	"org.apache.kafka.connect.data.Time":      {Kind: jsonrow.TimeEncoding, Digits: 3},
+	"org.apache.kafka.connect.data.Timestamp": {Kind: jsonrow.TimestampEncoding, Digits: 3},
+}
+
+// learn takes up the schema of the message scanned last, which is a wrapped one.
+func (d *Decoder) learn() error {
+	t := d.msg.schema
+	if t.Kind != jsonscan.Object {
+		if d.version != 0 {
+			d.version = 0
+			d.msg.wrapped.encode(nil)
+		}
+		return nil
+	}
+	if t.I == d.version {
+		return nil
+	}
+	e, err := d.schemas.encoding(d.Bytes(t))
+	if err != nil {
+		return err
+	}
+	d.version = t.I
+	d.msg.wrapped.encode(e)
+	return nil
+}
+
+// encode tells how the rows of an envelope are encoded; nil forgets it.
+func (e *envelope) encode(s *jsonrow.Encoding) {
+	if s == nil {
+		s = &jsonrow.Encoding{}
+	}
+	e.beforeFields.Encode(s.Fields["before"])
+	e.afterFields.Encode(s.Fields["after"])
+}
