@@ -244,6 +244,9 @@ func describeJoin(n *Join) (string, []string) {
 		title = fmt.Sprintf("%s: %s = %s", n.Kind, l.names(n.L.Key), r.names(n.R.Key))
 	}
 	d := []string{"left state: " + describeSide(l, n.L), "right state: " + describeSide(r, n.R)}
+	if len(n.L.Key) == 0 {
+		d = append(d, "no equality divides the rows, so one shard does it all")
+	}
 	if n.Residual != nil {
 		d = append(d, "and: "+n.Residual.String())
 	}

@@ -52,12 +52,25 @@ func (j *logicalJob) orderJoin(jn *relJoin) (rel, error) {
 	return filtered(cur, conds), nil
 }
 
-// crossInput is the first input that may be joined without an equality, since one side is a single row.
+// crossInput is the first input that may be joined without an equality, since one side is small.
 func crossInput(cur rel, rest []joinInput) int {
-	if singleRow(cur) {
+	if small(cur) {
 		return 0
 	}
-	return slices.IndexFunc(rest, func(in joinInput) bool { return singleRow(in.rel) })
+	return slices.IndexFunc(rest, func(in joinInput) bool { return small(in.rel) })
+}
+
+// small reports whether r has few rows whatever the tables hold: one at most, or those of VALUES.
+func small(r rel) bool {
+	switch r := r.(type) {
+	case *relValues:
+		return true
+	case *relFilter:
+		return small(r.in) || singleRow(r)
+	case *relExtend:
+		return small(r.in)
+	}
+	return singleRow(r)
 }
 
 // noEquality refuses a join that would be a cross product nobody asked for.
@@ -170,7 +183,7 @@ func (j *logicalJob) joinTwo(cur rel, in joinInput, conds []expr.Expr) (rel, []e
 func (j *logicalJob) orderOuter(o *relOuter) error {
 	l, r := &relExtend{in: o.left.rel}, &relExtend{in: o.right.rel}
 	keyL, keyR, rest := j.joinKeys(l, r, o.conds)
-	if len(keyL) == 0 && !o.asked && !singleRow(l.in) && !singleRow(r.in) {
+	if len(keyL) == 0 && !o.asked && !small(l.in) && !small(r.in) {
 		return noEquality(l.in, joinInput{rel: r.in, pos: o.place().pos, kind: o.place().kind}, o.conds)
 	}
 	o.ordered, o.keyL, o.keyR, o.conds = true, keyL, keyR, rest
