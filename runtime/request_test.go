@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sort"
 	"strings"
 	"testing"
 	"time"
@@ -224,5 +225,43 @@ func TestControlChannel(t *testing.T) {
 				t.Errorf("%s is left", n.Name())
 			}
 		}
+	}
+}
+
+// Sinks that are written exactly once belong to the newest generation of a job: a job restored from a savepoint goes
+// on with them, and what came after the savepoint comes again from it alone; the job it was taken of is refused then.
+func TestSavepointAndTransactionalSinks(t *testing.T) {
+	d := newDirectory(t)
+	sql := strings.ReplaceAll(pairsSQL, "pairs", "once")
+	sql = `CREATE TABLE once (id BIGINT, name STRING, domain STRING) WITH ('connector' = 'mem', 'name' = 'once', 'transactional' = 'true');` + sql
+	save := filepath.Join(t.TempDir(), "save")
+	d.endless()
+	d.must(d.start(sql, nil))
+	d.must(d.job.StopWithSavepoint(context.Background(), save))
+	d.must(d.job.Wait())
+	d.bounded()
+	d.grow(50)
+	first := d.dir
+	d.dir = filepath.Join(t.TempDir(), "restored")
+	restored := func(cfg *runtime.Config) { cfg.FromSavepoint, cfg.Parallelism = save, 3 }
+	d.must(d.run(sql, restored))
+	d.must(d.run(sql, restored)) // nothing comes twice
+	ts := d.plan.Sinks[0].Out().Types()
+	got := sum(d.hub.Ledger("once").Changes(), ts)
+	m, ok := d.hub.Ledger("once").Marker()
+	if !ok || m.Generation != 1 {
+		t.Errorf("marker %+v", m)
+	}
+	d.dir = first
+	if err := d.run(sql, nil); err == nil || !strings.Contains(err.Error(), "generation 1") {
+		t.Errorf("the job that the savepoint is of: %v", err)
+	}
+	want := []string{}
+	for _, line := range d.expected(pairsSQL, "pairs").list() {
+		want = append(want, strings.TrimPrefix(line, "+1 ")+"×1")
+	}
+	sort.Strings(want)
+	if got != strings.Join(want, ", ") || got == "" {
+		t.Errorf("the sink holds\n%s\nwant\n%s", got, strings.Join(want, ", "))
 	}
 }
