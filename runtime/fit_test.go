@@ -114,6 +114,25 @@ func (d *directory) start(sql string, change func(*runtime.Config)) error {
 	return err
 }
 
+// crash runs a job that is killed when so many of its epochs are done; no checkpoint comes by time. It reports whether
+// the job had not ended by itself.
+func (d *directory) crash(sql string, epochs int) bool {
+	d.t.Helper()
+	started := make(chan struct{})
+	d.must(d.start(sql, func(cfg *runtime.Config) {
+		cfg.CheckpointInterval = time.Hour
+		n := 0
+		cfg.Hooks.Done = func(uint64) {
+			<-started
+			if n++; n == epochs {
+				d.job.Kill()
+			}
+		}
+	}))
+	close(started)
+	return d.job.Wait() != nil
+}
+
 // run runs a job over what is there, to its end.
 func (d *directory) run(sql string, change func(*runtime.Config)) error {
 	d.t.Helper()
@@ -299,16 +318,7 @@ func TestRebuild(t *testing.T) {
 // A job that did not end in order is first to be ended in order.
 func TestRebuildAfterCrash(t *testing.T) {
 	d := newDirectory(t)
-	d.must(d.start(pairsSQL, func(cfg *runtime.Config) {
-		cfg.CheckpointInterval = time.Hour
-		n := 0
-		cfg.Hooks.Done = func(uint64) {
-			if n++; n == 2 {
-				d.job.Kill()
-			}
-		}
-	}))
-	if err := d.job.Wait(); err == nil {
+	if !d.crash(pairsSQL, 2) {
 		t.Fatal("it was not killed in time")
 	}
 	changed := strings.Replace(pairsSQL, "u.id = d.user_id", "u.age = d.user_id", 1)

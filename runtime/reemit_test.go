@@ -3,7 +3,6 @@ package runtime_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/row"
@@ -81,28 +80,9 @@ func TestReemitAndCrashes(t *testing.T) {
 	sql := "INSERT INTO pairs " + reemitQueries["left join"] + ";"
 	anew := func(cfg *runtime.Config) { cfg.Reemit = []string{"pairs"} }
 	d := newDirectory(t)
-	kill := func(after int, change func(*runtime.Config)) {
-		t.Helper()
-		started := make(chan struct{})
-		d.must(d.start(sql, func(cfg *runtime.Config) {
-			cfg.CheckpointInterval = time.Hour
-			if change != nil {
-				change(cfg)
-			}
-			n := 0
-			cfg.Hooks.Done = func(uint64) {
-				<-started
-				if n++; n == after {
-					d.job.Kill()
-				}
-			}
-		}))
-		close(started)
-		if err := d.job.Wait(); err == nil {
-			t.Fatal("it was not killed in time")
-		}
+	if !d.crash(sql, 2) {
+		t.Fatal("it was not killed in time")
 	}
-	kill(2, nil)
 	before := d.log.last
 	d.must(d.run(sql, anew))
 	// The epoch in which it was written anew is the second after those repeated: a checkpoint lies between.

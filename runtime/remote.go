@@ -223,7 +223,7 @@ func (r *Remote) Info() (*Info, error) {
 	return i, r.get("info", i)
 }
 
-// Pause, Resume and Savepoint are those of Job.
+// Pause has the job read nothing more, see Job.Pause.
 func (r *Remote) Pause() error { return r.post("pause", "") }
 
 // Resume ends a pause.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/row"
@@ -70,13 +69,7 @@ func TestSweep(t *testing.T) {
 			_, err = sweep(o)
 			d.must(err)
 			// It is killed once in the epoch of the deletes, then runs to the end.
-			started := make(chan struct{})
-			d.must(d.start(c.sql, func(cfg *runtime.Config) {
-				cfg.CheckpointInterval = time.Hour
-				cfg.Hooks.Done = func(uint64) { <-started; d.job.Kill() }
-			}))
-			close(started)
-			_ = d.job.Wait()
+			d.crash(c.sql, 1)
 			d.must(d.run(c.sql, nil))
 			got := d.net(c.sink, 0)
 			// As if the deletes had not been lost. They come now, too late: the job does not mind.
