@@ -179,11 +179,12 @@ func (b *binder) selectBody(q *ast.Select, order []ast.OrderItem) (*boundQuery, 
 	if sc.group != nil {
 		r = sc.group.rel(b, sc.group.input.subs.attach(r))
 	}
+	late := sc.subs.above(sc.windows.windows)
 	if r = filtered(sc.subs.attach(r), having); len(sc.windows.windows) > 0 {
 		if err := stable(q, items, qualify); err != nil {
 			return nil, err
 		}
-		r = sc.windows.rel(r)
+		r = late.attach(sc.windows.rel(r))
 	} else if q.Qualify != nil {
 		return nil, hint(errAt(q.Qualify.Position(), "QUALIFY needs a window function"), "write the condition in WHERE or HAVING")
 	}

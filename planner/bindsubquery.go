@@ -25,9 +25,40 @@ func (s *subqueries) attach(r rel) rel {
 	return r
 }
 
+// above takes out the subqueries that compare with a column that window functions give: they are joined above the
+// windows, the others below, where window functions see them.
+func (s *subqueries) above(windows []*relWindow) *subqueries {
+	late := colSet{}
+	for _, w := range windows {
+		for i := range w.calls {
+			late[w.calls[i].id] = true
+		}
+	}
+	out := &subqueries{}
+	var below []*relOuter
+	for _, o := range s.joins {
+		uses := colSet{}.addExprs(o.conds)
+		if !slices.ContainsFunc(sortedInts(uses), func(id int) bool { return late[id] }) {
+			below = append(below, o)
+			continue
+		}
+		out.joins = append(out.joins, o)
+		// What this one gives is above the windows too.
+		if o.kind == MarkJoin {
+			late[o.mark] = true
+			continue
+		}
+		for _, id := range o.right.rel.out() {
+			late[id] = true
+		}
+	}
+	s.joins = below
+	return out
+}
+
 // hasSubquery reports whether a SELECT has subqueries in its expressions.
 func hasSubquery(q *ast.Select) bool {
-	return holdsQuery(q.Where) || holdsQuery(q.Having) || slices.ContainsFunc(q.Items, func(it ast.SelectItem) bool { return holdsQuery(it.Expr) })
+	return holdsQuery(q.Where) || holdsQuery(q.Having) || holdsQuery(q.Qualify) || slices.ContainsFunc(q.Items, func(it ast.SelectItem) bool { return holdsQuery(it.Expr) })
 }
 
 // holdsQuery reports whether e holds a subquery.

@@ -54,7 +54,7 @@ func (s *stream) orderKeys(order []orderKey) []OrderKey {
 func (b *builder) narrow(s *stream, need colSet) *stream {
 	keep := need.of(s.ids)
 	for _, id := range sortedInts(need) {
-		if !slices.Contains(keep, id) {
+		if !slices.Contains(keep, id) && s.facts.find(s.ids, id) >= 0 {
 			keep = append(keep, id) // it equals one of the stream's
 		}
 	}
