@@ -16,7 +16,7 @@ FUZZTIME ?= 30s
 BENCH ?= -size M -runs 3
 BENCH_BUDGET ?= -size XL
 
-.PHONY: all build test lint format-check cross bench bench-budget fuzz clean
+.PHONY: all build test lint format-check cross bench bench-budget fuzz soak clean
 
 all: lint test build
 
@@ -53,6 +53,12 @@ fuzz: ## every fuzz test for FUZZTIME
 		for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
 			echo "fuzz $$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$pkg; \
 		done; done
+
+SOAK ?= 10m
+KILLS ?= 100
+
+soak: ## KILLS crashes of one job, and a job under steady load for SOAK, on a real Kafka
+	SLUICE_KILLS=$(KILLS) SLUICE_SOAK=$(SOAK) $(GO) test -count 1 -v -timeout 120m -run '^(TestKills|TestSoak)$$' ./internal/e2e
 
 clean:
 	rm -rf bin

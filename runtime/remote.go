@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	goruntime "runtime"
 	"strings"
 	"time"
 
@@ -54,6 +55,7 @@ type Status struct {
 	RowsOut    int64                      `json:"rows_out"`
 	StateRows  int64                      `json:"state_rows"`
 	StateBytes int64                      `json:"state_bytes"`
+	Goroutines int                        `json:"goroutines"` // of the process
 }
 
 // remote is the listening end of a job.
@@ -177,7 +179,7 @@ func (j *Job) status(dir string) Status {
 	return Status{
 		Job: j.id, Name: j.jobName(), Dir: dir, PID: os.Getpid(), Version: j.cfg.Version, Started: j.started.UTC(), Paused: j.Paused(),
 		Parallelism: j.cfg.Parallelism, Epochs: s.Epochs, Checkpoints: s.Checkpoints, Sources: s.Sources, Sinks: s.Sinks,
-		RowsOut: s.RowsOut, StateRows: s.StateRows, StateBytes: s.StateBytes,
+		RowsOut: s.RowsOut, StateRows: s.StateRows, StateBytes: s.StateBytes, Goroutines: goruntime.NumGoroutine(),
 	}
 }
 
