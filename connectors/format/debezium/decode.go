@@ -19,10 +19,15 @@ type Decoder struct {
 	key            []jsonrow.Field // in mode Upsert
 	inAfter        []int           // positions of the key's columns among those of after
 	fromKey        *jsonrow.Fields // the key's columns in a message key
+	plain          *jsonrow.Value  // the key's column when it is the message key; nil with several
 	counts         Counts
 	schemas        schemas
 	ignoreTruncate bool
-	version        int64 // of the schema that the wrapped envelope reads by; 0 is none
+	// rows says that there were rows without an envelope.
+	rows bool
+	// deleted is the message key of the last delete.
+	deleted []byte
+	version int64 // of the schema that the wrapped envelope reads by; 0 is none
 }
 
 // Counts are messages that carry no change, by kind.
@@ -50,8 +55,17 @@ func newDecoder(s spi.DecodeSpec, rules jsonrow.Rules, form include) (*Decoder, 
 		}
 		before = d.key
 	}
-	d.msg, err = newMessage(form, before, after, d.meta)
-	return d, err
+	if d.msg, err = newMessage(form, before, after, d.meta); err != nil || !d.upsert {
+		return d, err
+	}
+	for _, e := range []*envelope{d.msg.bare, d.msg.wrapped} {
+		if e != nil {
+			if e.row, err = newUnwrapped(after, d.key); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return d, nil
 }
 
 // initKey finds the key's columns among those of after.
@@ -74,6 +88,11 @@ func (d *Decoder) initKey(s spi.DecodeSpec, after []jsonrow.Field) (err error) {
 			return fmt.Errorf("the primary key's column %q is no field of the rows in %s messages", s.Columns[k].Name, Name)
 		}
 	}
+	if len(d.key) == 1 {
+		if d.plain, err = jsonrow.NewValue(d.key[0].Type); err != nil {
+			return err
+		}
+	}
 	d.fromKey, err = jsonrow.NewFields(d.key)
 	return err
 }
@@ -81,26 +100,34 @@ func (d *Decoder) initKey(s spi.DecodeSpec, after []jsonrow.Field) (err error) {
 // Decode implements spi.Decoder.
 func (d *Decoder) Decode(m spi.Message, out *spi.Out) error {
 	if len(m.Value) == 0 {
-		d.counts.Tombstones++
-		return nil
+		return d.tombstone(m, out)
 	}
 	var t jsonscan.Token
 	if err := d.Begin(m.Value, d.msg.shape, &t); err != nil {
 		return err
 	}
 	e, err := d.envelope(&t)
-	if e == nil {
+	if err != nil {
 		return err
 	}
-	if e.op.Kind != jsonscan.String || e.op.End-e.op.Start != 1 {
-		return d.noOp(m, e, &t)
+	if e == nil {
+		return d.tombstone(m, out)
 	}
 	if e == d.msg.wrapped {
 		if err := d.learn(); err != nil {
 			return err
 		}
 	}
+	if e.row != nil && e.after.Kind != jsonscan.Object && e.before.Kind != jsonscan.Object {
+		if is, err := d.row(m, e.row, d.object(e, &t), out); is || err != nil {
+			return err
+		}
+	}
+	if e.op.Kind != jsonscan.String || e.op.End-e.op.Start != 1 {
+		return d.noOp(m, e, &t)
+	}
 	rows := out.Batch.Len()
+	d.deleted = d.deleted[:0]
 	switch op := m.Value[e.op.Start]; op {
 	case 'c', 'r':
 		err = d.insert(e, out)
@@ -108,6 +135,7 @@ func (d *Decoder) Decode(m spi.Message, out *spi.Out) error {
 		err = d.update(m, e, out)
 	case 'd':
 		err = d.delete(m, e, out)
+		d.deleted = append(d.deleted, m.Key...)
 	case 'm':
 		d.counts.LogicalMessages++
 		return nil
@@ -126,13 +154,20 @@ func (d *Decoder) Decode(m spi.Message, out *spi.Out) error {
 	return err
 }
 
+// object is the object that e was read from: the message t, or its payload.
+func (d *Decoder) object(e *envelope, t *jsonscan.Token) *jsonscan.Token {
+	if e == d.msg.wrapped {
+		return d.msg.payload
+	}
+	return t
+}
+
 // envelope is the envelope of the message that was scanned as t. nil without an error says that the
 // message is a null.
 func (d *Decoder) envelope(t *jsonscan.Token) (*envelope, error) {
 	switch t.Kind {
 	case jsonscan.Object:
 	case jsonscan.Null:
-		d.counts.Tombstones++
 		return nil, nil
 	default:
 		return nil, d.NoObject(t)
@@ -145,7 +180,6 @@ func (d *Decoder) envelope(t *jsonscan.Token) (*envelope, error) {
 	case jsonscan.Object:
 		return d.msg.wrapped, nil
 	case jsonscan.Null:
-		d.counts.Tombstones++
 		return nil, nil
 	case jsonscan.Absent:
 		return nil, &spi.DecodeError{Field: "payload", Offset: -1, Reason: "payload", Msg: "the message has no payload, and thus no embedded schema",

@@ -30,8 +30,14 @@ func TestOps(t *testing.T) {
 		{"the last of equal names", ``, `{"after":{"id":5,"v":"x"},"after":{"id":1,"id":2,"v":"a","v":null},"op":"d","op":"c"}`, "+I(2, NULL)", "+U(2, NULL)"},
 		{"with schema", ``, `{"schema":{"type":"struct"},"payload":{"after":{"id":1,"v":"a"},"op":"c"}}`, "+I(1, a)", "+U(1, a)"},
 		{"null payload", ``, `{"schema":{"type":"struct"},"payload":null}`, "", ""},
-		{"tombstone", `{"id":1}`, ``, "", ""},
-		{"the four bytes null", `{"id":1}`, `null`, "", ""},
+		{"tombstone", `{"id":1}`, ``, "", "-D(1, NULL)"},
+		{"tombstone with schema", `{"schema":{"type":"struct"},"payload":{"id":1}}`, `{"schema":{"type":"struct"},"payload":null}`, "", "-D(1, NULL)"},
+		{"the four bytes null", `{"id":1}`, `null`, "", "-D(1, NULL)"},
+		{"tombstone of a plain key", `1`, ``, "", "-D(1, NULL)"},
+		{"tombstone of a plain key with schema", `{"schema":{"type":"int32"},"payload":1}`, ``, "", "-D(1, NULL)"},
+		{"tombstone without key", ``, ``, "", ""},
+		{"tombstone of another key", `{"ID":1}`, ``, "", ""},
+		{"tombstone of a key that is no JSON", `Struct{id=1}`, ``, "", ""},
 		{"heartbeat", ``, `{"ts_ms":1}`, "", ""},
 		{"heartbeat with schema", ``, `{"schema":{},"payload":{"ts_ms":1}}`, "", ""},
 		{"transaction", ``, `{"status":"BEGIN","id":"1:2","event_count":null,"data_collections":null,"ts_ms":1}`, "", ""},
@@ -79,6 +85,7 @@ func TestDeleteByMessageKey(t *testing.T) {
 		{`{"id":1,"part":"b"`, "", "field (message key): the message is not valid JSON"},
 		{"{\"id\":1,\"part\":\"\xff\"}", "", "invalid UTF-8"},
 		{`7`, "", "field before: is null"},
+		{`{"schema":{"type":"int32"},"payload":7}`, "", "field before: is null"},
 		{``, "", "field before: is null"},
 	} {
 		got, err := s.feed(c.key, value)
@@ -99,6 +106,47 @@ func TestDeleteByMessageKey(t *testing.T) {
 	}
 }
 
+// TestUnwrapped reads rows without an envelope.
+func TestUnwrapped(t *testing.T) {
+	s := open(t, spi.DecodeSpec{Columns: pairColumns, Mode: spi.Upsert, Key: []int{0}}, nil)
+	const schema = `{"schema":{"type":"struct","fields":[{"type":"int32","field":"id"},{"type":"string","field":"v"}]},"payload":`
+	for _, c := range []struct{ key, value, want string }{
+		{`{"id":1}`, `{"id":1,"v":"a"}`, "+U(1, a)"},
+		{`{"id":1}`, `{"id":1,"v":"b","__op":"u","__deleted":"false"}`, "+U(1, b)"},
+		{`{"id":1}`, `{"id":1,"v":"","__deleted":"true"}`, "-D(1, NULL)"},
+		{`{"id":1}`, ``, ""}, // known to be gone
+		{`{"id":1}`, `{"id":1,"v":"c"}`, "+U(1, c)"},
+		{`{"id":1}`, ``, "-D(1, NULL)"},
+		{`{"id":2}`, `{"id":2,"v":"x","__op":"d"}`, "-D(2, NULL)"},
+		{`{"id":1}`, `null`, "-D(1, NULL)"},
+		{`{"id":3}`, schema + `{"id":3,"v":"a","__deleted":"false"}}`, "+U(3, a)"},
+		{`{"id":3}`, schema + `{"id":3,"v":"a","__deleted":"true"}}`, "-D(3, NULL)"},
+		{`{"id":4}`, schema + `null}`, "-D(4, NULL)"},
+		{``, `{"id":5,"op":"c","before":"b","after":"a","payload":1,"schema":"s"}`, "+U(5, NULL)"},
+		{``, `{"id":5,"op":"d","before":null,"after":null}`, "+U(5, NULL)"},
+		{``, `{"id":5,"status":"new"}`, "+U(5, NULL)"},
+		{``, `{"ts_ms":1}`, ""},
+		{``, `{"status":"BEGIN","id":"5:1","event_count":null,"data_collections":null,"ts_ms":1}`, ""},
+		{``, `{"before":null,"after":{"id":6,"v":"e"},"op":"c"}`, "+U(6, e)"},
+	} {
+		if got, err := s.feed(c.key, c.value); err != nil || got != c.want {
+			t.Errorf("%s %s: got %q, %v; want %q", c.key, c.value, got, err, c.want)
+		}
+	}
+	// A row has shown that this is no topic of change events: a delete must not get lost.
+	for _, key := range []string{`{"ID":1}`, `Struct{id=1}`, `[1]`} {
+		if got, err := s.feed(key, ``); err == nil || decodeError(t, err).Fix == "" || got != "" {
+			t.Error(key, got, err)
+		}
+	}
+	// Columns of the names that tell: a table of transactions, and one that marks its rows as deleted.
+	cols := []spi.Column{pairColumns[0], col("status", types.String()), col("__deleted", types.String())}
+	s = open(t, spi.DecodeSpec{Columns: cols, Mode: spi.Upsert, Key: []int{0}}, nil)
+	if got, err := s.feed("", `{"id":1,"status":"BEGIN","event_count":1,"data_collections":"x","__deleted":"true"}`); err != nil || got != "+U(1, BEGIN, true)" {
+		t.Error(got, err)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	const source = `"source":{"connector":"postgresql","schema":"public","table":"Users"}`
 	for _, c := range []struct {
@@ -112,7 +160,9 @@ func TestErrors(t *testing.T) {
 		{"syntax in what nobody wants", `{"after":{"id":1},"op":"c","x":{"y":[01]}}`, "", "syntax", 38, `'1' stands where`, "", ""},
 		{"UTF-8", "{\"after\":{\"id\":1,\"z\":\"\xc3\"},\"op\":\"c\"}", "", "syntax", 22, "invalid UTF-8", "", ""},
 		{"no op", `{"after":{"id":1}}`, "op", "op", -1, "the message has no op", "ignore-parse-errors", ""},
-		{"flat row", `{"id":1,"v":"a"}`, "op", "op", -1, "the message has no op", "format json", ""},
+		{"row", `{"id":1,"v":"a"}`, "op", "op", -1, "the message has no op", "declare the table's PRIMARY KEY", ""},
+		{"row without key", `{"v":"a"}`, "op", "op", -1, "the message has no op", "must have the columns of the PRIMARY KEY", "upsert"},
+		{"row of a wrong type", `{"id":1,"v":"a","x":{},"id":"x"}`, "id", "type", 28, `wants INT, found the string "x"`, "", "upsert"},
 		{"null op", `{"after":{"id":1},"op":null}`, "op", "op", 23, "wants one of c, r, u and d, found null", "", ""},
 		{"unknown op", `{"after":{"id":1},"op":"x"}`, "op", "op", 23, `found "x"`, "", ""},
 		{"long op", `{"after":{"id":1},"op":"cc"}`, "op", "op", 23, `found "cc"`, "", ""},

@@ -20,6 +20,7 @@ type envelope struct {
 	beforeFields, afterFields *jsonrow.Fields
 	before, after, op, source *jsonscan.Token
 	meta                      []*jsonscan.Token // of the metadata columns
+	row                       *unwrapped        // instead of the envelope; nil where that is an error
 }
 
 // members collects the members wanted of one object.

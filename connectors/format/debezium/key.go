@@ -7,6 +7,7 @@ import (
 	"github.com/sluicesql/sluice/connectors/format/jsonscan"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/changelog"
+	"github.com/sluicesql/sluice/engine/row"
 )
 
 // hasKey reports whether before holds the whole key.
@@ -60,36 +61,57 @@ func (d *Decoder) deleteByKey(m spi.Message, e *envelope, out *spi.Out) error {
 	if len(m.Key) == 0 {
 		return d.noBefore(m, e, "a delete")
 	}
-	// The envelope's tokens stay what they are: the key is read with other shapes.
-	key := m.Key
-	var t jsonscan.Token
-	shape := keyShape()
-	if err := d.Begin(key, shape, &t); err != nil {
-		return jsonrow.Within(err, "(message key)")
-	}
-	d.fromKey.Encode(nil)
-	if s, p := shape.Token(0), shape.Token(1); t.Kind == jsonscan.Object && s.Kind == jsonscan.Object && p.Kind == jsonscan.Object {
-		e, err := d.schemas.encoding(s.Bytes(key))
-		if err != nil {
-			return jsonrow.Within(err, "(message key)")
-		}
-		d.fromKey.Encode(e)
-		key = p.Bytes(key)
-	}
 	b := out.Begin()
-	object, err := d.Cold(d.fromKey, key, b)
+	ok, err := d.keyRow(m.Key, b)
 	if err != nil {
-		return jsonrow.Within(err, "(message key)")
+		return err
 	}
-	if !object {
+	d.Resume(m.Value)
+	if !ok {
 		return d.noBefore(m, e, "a delete")
 	}
 	if len(d.meta) > 0 {
-		d.Resume(m.Value)
 		if err := d.setMetadata(e, b); err != nil {
 			return err
 		}
 	}
 	out.Commit(changelog.Delete)
 	return nil
+}
+
+// keyRow sets the key's columns from a message key: an object, one within {schema, payload}, or the value of a
+// key of one column. It reports false for a key of another form. The tokens of the message's value stay what
+// they are: the key is read with other shapes.
+func (d *Decoder) keyRow(key []byte, b *row.Builder) (bool, error) {
+	var t jsonscan.Token
+	shape := keyShape()
+	if err := d.Begin(key, shape, &t); err != nil {
+		return false, jsonrow.Within(err, "(message key)")
+	}
+	var encoding *jsonrow.Encoding
+	payload := t
+	if t.Kind == jsonscan.Object {
+		if s, p := shape.Token(0), shape.Token(1); s.Kind == jsonscan.Object && p.Kind != jsonscan.Absent {
+			var err error
+			if encoding, err = d.schemas.encoding(s.Bytes(key)); err != nil {
+				return false, jsonrow.Within(err, "(message key)")
+			}
+			payload = *p
+		}
+	}
+	switch {
+	case payload.Kind == jsonscan.Object:
+		d.fromKey.Encode(encoding)
+		if _, err := d.Cold(d.fromKey, payload.Bytes(key), b); err != nil {
+			return false, jsonrow.Within(err, "(message key)")
+		}
+		return true, nil
+	case d.plain != nil && !payload.IsNull() && payload.Kind != jsonscan.Array:
+		if encoding == nil {
+			encoding = &jsonrow.Encoding{}
+		}
+		d.plain.Encode(encoding)
+		return true, jsonrow.Within(d.Set(d.plain, &payload, b, d.key[0].Out), "(message key)")
+	}
+	return false, nil
 }

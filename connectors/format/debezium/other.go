@@ -15,12 +15,8 @@ func (d *Decoder) noOp(m spi.Message, e *envelope, t *jsonscan.Token) error {
 	if e.op.Kind != jsonscan.Absent {
 		return d.unknownOp(e)
 	}
-	object := t
-	if e == d.msg.wrapped {
-		object = d.msg.payload
-	}
 	names := map[string]bool{}
-	err := d.Members(m.Value, object, nil, func(name, _ *jsonscan.Token) error {
+	err := d.Members(m.Value, d.object(e, t), nil, func(name, _ *jsonscan.Token) error {
 		names[string(jsonscan.AppendUnescaped(nil, name.Bytes(m.Value)))] = true
 		return nil
 	})
@@ -37,7 +33,10 @@ func (d *Decoder) noOp(m spi.Message, e *envelope, t *jsonscan.Token) error {
 		d.counts.SchemaChanges++
 		return nil
 	}
-	fix := "read rows without an envelope with the format json, " + skipFix
+	fix := "declare the table's PRIMARY KEY, by which rows without an envelope (ExtractNewRecordState) are read, or read them as events with the format json, " + skipFix
+	if d.upsert {
+		fix = "a row without an envelope (ExtractNewRecordState) must have the columns of the PRIMARY KEY; correct the producer, " + skipFix
+	}
 	if d.form == bare && names["payload"] {
 		fix = fmt.Sprintf("the message embeds its schema: leave out the option '%s.%s', or set it to true", Name, schemaInclude)
 	}

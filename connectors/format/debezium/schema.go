@@ -127,4 +127,7 @@ func (e *envelope) encode(s *jsonrow.Encoding) {
 	}
 	e.beforeFields.Encode(s.Fields["before"])
 	e.afterFields.Encode(s.Fields["after"])
+	if e.row != nil {
+		e.row.encode(s)
+	}
 }

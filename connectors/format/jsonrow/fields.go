@@ -68,10 +68,11 @@ const (
 	quickString
 )
 
-// NewFields returns a reader of an object's members, whose names are distinct.
-func NewFields(fields []Field) (*Fields, error) {
+// NewFields returns a reader of an object's members, whose names are distinct. Further members can be found
+// among the tokens of its shape, after those of the fields.
+func NewFields(fields []Field, further ...jsonscan.Member) (*Fields, error) {
 	f := &Fields{nodes: make([]node, len(fields))}
-	members := make([]jsonscan.Member, len(fields))
+	members := make([]jsonscan.Member, len(fields), len(fields)+len(further))
 	for i, c := range fields {
 		n := &f.nodes[i]
 		if err := n.init(c.Type); err != nil {
@@ -80,7 +81,7 @@ func NewFields(fields []Field) (*Fields, error) {
 		n.name, n.out = c.Name, c.Out
 		members[i] = jsonscan.Member{Name: c.Name, Sub: n.shape()}
 	}
-	f.shape = jsonscan.NewShape(members)
+	f.shape = jsonscan.NewShape(append(members, further...))
 	return f, nil
 }
 

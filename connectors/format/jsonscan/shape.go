@@ -119,6 +119,12 @@ func (s *Scanner) Members(msg []byte, object *Token, sub *Shape, f func(name, va
 	return nil
 }
 
+// Object reads the members that sh wants of an object in msg that s has scanned.
+func (s *Scanner) Object(msg []byte, object *Token, sh *Shape) {
+	s.buf = msg
+	s.object(sh, object.Start, 1)
+}
+
 // member reads the value at i into t, and into sh when it is an object.
 func (s *Scanner) member(i, depth int, sh *Shape, t *Token) int {
 	if sh == nil || i >= len(s.buf) || s.buf[i] != '{' {
