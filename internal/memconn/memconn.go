@@ -274,7 +274,9 @@ func (r *reader) Read(b *changelog.Batch, maxRecords int) (int, error) {
 			break
 		}
 	}
-	if n == 0 && r.s.hub.lingers(r) {
+	if n > 0 {
+		r.s.hub.read(r)
+	} else if r.s.hub.lingers(r) {
 		return 1, nil // nothing, but not quiet
 	}
 	return n, nil

@@ -18,9 +18,10 @@ type steps struct {
 
 // stepping is a reader's place in the steps. Its reader's goroutine changes it, under Hub.mu.
 type stepping struct {
-	step     int // the last step whose events it may read
-	complete int // the last step it has read
-	barriers int // it has seen
+	step     int  // the last step whose events it may read
+	complete int  // the last step it has read
+	barriers int  // it has seen
+	fresh    bool // it has read something since the last
 }
 
 // open takes the readers of a source in. All sources of a job are opened before one is read.
@@ -89,7 +90,7 @@ func (h *Hub) lingers(r *reader) bool {
 
 func (s *steps) lingers(r *reader) bool {
 	r.complete = r.step
-	lingers := false
+	lingers, fresh := false, false
 	for _, o := range s.readers {
 		switch {
 		case o.barriers > r.barriers: // a cut is on its way to this reader too
@@ -99,8 +100,27 @@ func (s *steps) lingers(r *reader) bool {
 			return true
 		}
 		lingers = lingers || o.complete < r.step
+		fresh = fresh || o.fresh
 	}
-	return lingers
+	if lingers || fresh {
+		return lingers
+	}
+	// A cut for another reason took all of this step: nothing is left that would have it cut.
+	was := r.step
+	if r.step = s.after(was); r.step == was {
+		return false
+	}
+	for _, o := range s.readers {
+		o.wake() // to follow
+	}
+	return true
+}
+
+// read notes that a reader has read something.
+func (h *Hub) read(r *reader) {
+	h.mu.Lock()
+	r.fresh = true
+	h.mu.Unlock()
 }
 
 // cut notes that an epoch was cut after the reader's last Read.
@@ -108,6 +128,7 @@ func (h *Hub) cut(r *reader) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	r.barriers++
+	r.fresh = false
 	if r.limit == nil && r.complete == r.step {
 		r.step = h.steps.after(r.step)
 	}

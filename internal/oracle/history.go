@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 	"math/rand/v2"
+	"time"
 
 	"github.com/sluicesql/sluice/engine/keyenc"
 	"github.com/sluicesql/sluice/engine/row"
@@ -38,6 +39,14 @@ type HistoryOptions struct {
 	// Bag drops the primary key of the tables' declaration: events then have complete rows before, and rows may
 	// be equal.
 	Bag bool
+	// Steps divides the changes among so many epochs, the first of which is the largest; 0 leaves the cuts to the
+	// job.
+	Steps int
+	// IntValues is the number of integers that values are taken from, from 0 on, and Strings and Dates (YYYY-MM-DD)
+	// are texts to choose from; zero values for a dozen and four letters.
+	IntValues int
+	Strings   []string
+	Dates     []string
 }
 
 // generator makes the history of one table.
@@ -48,12 +57,19 @@ type generator struct {
 	live  map[string][]row.Datum
 	order []string // keys of live, in a fixed order
 	parts [][]memconn.Event
+	now   int // the present step
 }
 
 // Generate returns a history of the table: events by partition, each key in one partition.
 func Generate(t Table, seed uint64, o HistoryOptions) [][]memconn.Event {
 	g := &generator{t: t, o: o, rng: rand.New(rand.NewPCG(seed, uint64(len(t.Name)))), live: map[string][]row.Datum{}, parts: make([][]memconn.Event, o.Partitions)}
-	for range o.Changes {
+	if o.IntValues == 0 {
+		g.o.IntValues, g.o.Strings = 12, []string{"a", "b", "c", "d"}
+	}
+	for i := range o.Changes {
+		if o.Steps > 0 {
+			g.now = max(1, i*(o.Steps+1)/o.Changes)
+		}
 		g.step()
 	}
 	if o.DeleteAll {
@@ -100,7 +116,10 @@ func (g *generator) accident() {
 	switch g.rng.IntN(3) {
 	case 0: // the last stretch comes again
 		if n := len(events); n > 0 {
-			g.parts[p] = append(events, events[n-1-g.rng.IntN(min(n, 6)):]...)
+			for _, e := range events[n-1-g.rng.IntN(min(n, 6)):] {
+				e.Step = g.now
+				g.parts[p] = append(g.parts[p], e)
+			}
 		}
 	case 1: // a delete of a key that is not there
 		v := g.fresh()
@@ -152,6 +171,7 @@ func (g *generator) delete(k string) {
 
 func (g *generator) emit(key string, e memconn.Event) {
 	p := int(keyenc.Hash([]byte(key)) % uint64(len(g.parts)))
+	e.Step = g.now
 	g.parts[p] = append(g.parts[p], e)
 }
 
@@ -187,8 +207,23 @@ func (g *generator) value(c int) row.Datum {
 	if !g.isKey(c) && g.rng.IntN(8) == 0 {
 		return row.NullDatum
 	}
-	if g.t.Columns[c].Type.IsString() {
-		return row.String(string(rune('a' + g.rng.IntN(4))))
+	switch t := g.t.Columns[c].Type; {
+	case t.IsString():
+		return row.String(pick(g.rng, g.o.Strings))
+	case t.Kind == types.Boolean:
+		return row.Bool(g.rng.IntN(2) == 0)
+	case t.Kind == types.Decimal: // in quarters and halves, which are exact in every engine
+		return row.Int(25 * int64(g.rng.IntN(20)-5))
+	case t.Kind == types.Double:
+		return row.Float(float64(g.rng.IntN(10)-3) / 2)
+	case t.Kind == types.Date:
+		d, err := time.Parse(time.DateOnly, pick(g.rng, g.o.Dates))
+		if err != nil {
+			panic(err)
+		}
+		return row.Int(d.Unix() / 86400)
 	}
-	return row.Int(int64(g.rng.IntN(12)))
+	return row.Int(int64(g.rng.IntN(g.o.IntValues)))
 }
+
+func pick(rng *rand.Rand, list []string) string { return list[rng.IntN(len(list))] }

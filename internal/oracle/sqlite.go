@@ -27,7 +27,8 @@ type SQLite struct{ db *sql.DB }
 
 // OpenSQLite opens an empty database in memory.
 func OpenSQLite() (*SQLite, error) {
-	db, err := sql.Open("sqlite", ":memory:")
+	// LIKE looks at case, as SQL's does and SQLite's by itself does not.
+	db, err := sql.Open("sqlite", "file::memory:?_pragma=case_sensitive_like(1)")
 	return &SQLite{db}, err
 }
 

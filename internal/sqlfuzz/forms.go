@@ -1,0 +1,197 @@
+package sqlfuzz
+
+// dialect is an engine's language.
+type dialect int
+
+const (
+	sluice dialect = iota
+	sqlite
+	duckdb
+)
+
+// form is a way to write an expression: a template for each dialect, where $1, $2 … are the arguments, $* all of them
+// with commas, $q a subquery, $d "DISTINCT " or nothing, $f a FILTER clause or nothing, $w the OVER clause's content,
+// and $t the literal or column itself. An empty template is that of sluice.
+//
+// Where the templates differ, a comment says why.
+type form struct {
+	sluice, sqlite, duckdb string
+	args                   []kind
+	out                    kind
+	need                   Feature // beside the feature of the family
+	// max bounds an integer result by the arguments' bounds; nil is the largest of them.
+	max func(m []int64) int64
+	// literal says that the last argument is a literal that is not 0.
+	literal bool
+}
+
+func (f *form) in(d dialect) string {
+	switch {
+	case d == sqlite && f.sqlite != "":
+		return f.sqlite
+	case d == duckdb && f.duckdb != "":
+		return f.duckdb
+	}
+	return f.sluice
+}
+
+var (
+	columnForm  = &form{sluice: "$t"}
+	literalForm = &form{sluice: "$t"}
+)
+
+func small(n int64) func([]int64) int64 { return func([]int64) int64 { return n } }
+
+func sum(m []int64) int64 { return m[0] + m[1] }
+
+// scalars are the functions and operators of one row.
+var scalars = []*form{
+	{sluice: "($1 + $2)", args: []kind{kindInt, kindInt}, out: kindInt, max: sum},
+	{sluice: "($1 - $2)", args: []kind{kindInt, kindInt}, out: kindInt, max: sum},
+	{sluice: "($1 * $2)", args: []kind{kindInt, kindInt}, out: kindInt, max: func(m []int64) int64 { return m[0] * m[1] }},
+	{sluice: "(- $1)", args: []kind{kindInt}, out: kindInt},
+	// DuckDB's / of integers is a fraction; its // cuts off towards zero, as ours.
+	{sluice: "($1 / $2)", duckdb: "($1 // $2)", args: []kind{kindInt, kindInt}, out: kindInt, literal: true},
+	{sluice: "($1 / NULLIF($2, 0))", duckdb: "($1 // NULLIF($2, 0))", args: []kind{kindInt, kindInt}, out: kindInt},
+	{sluice: "MOD($1, $2)", sqlite: "($1 % $2)", duckdb: "($1 % $2)", args: []kind{kindInt, kindInt}, out: kindInt, literal: true},
+	{sluice: "ABS($1)", args: []kind{kindInt}, out: kindInt},
+	{sluice: "SIGN($1)", args: []kind{kindInt}, out: kindInt, max: small(1)},
+	{sluice: "CHAR_LENGTH($1)", sqlite: "LENGTH($1)", duckdb: "LENGTH($1)", args: []kind{kindString}, out: kindInt, max: small(100)},
+	{sluice: "POSITION('b' IN $1)", sqlite: "INSTR($1, 'b')", duckdb: "INSTR($1, 'b')", args: []kind{kindString}, out: kindInt, max: small(100)},
+	{sluice: "NULLIF($1, $2)", args: []kind{kindInt, kindInt}, out: kindInt},
+	{sluice: "COALESCE($1, $2)", args: []kind{kindInt, kindInt}, out: kindInt},
+	// GREATEST and LEAST are NULL when one is; DuckDB leaves NULLs out.
+	{sluice: "GREATEST($1, $2)", sqlite: "MAX($1, $2)", duckdb: "(CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL THEN GREATEST($1, $2) END)", args: []kind{kindInt, kindInt}, out: kindInt},
+	{sluice: "LEAST($1, $2)", sqlite: "MIN($1, $2)", duckdb: "(CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL THEN LEAST($1, $2) END)", args: []kind{kindInt, kindInt}, out: kindInt},
+	{sluice: "CASE WHEN $1 THEN $2 ELSE $3 END", args: []kind{kindBool, kindInt, kindInt}, out: kindInt},
+	{sluice: "CASE $1 WHEN $2 THEN $3 END", args: []kind{kindInt, kindInt, kindInt}, out: kindInt},
+	{sluice: "IF($1, $2, $3)", sqlite: "IIF($1, $2, $3)", args: []kind{kindBool, kindInt, kindInt}, out: kindInt},
+	{sluice: "EXTRACT(YEAR FROM $1)", args: []kind{kindDate}, out: kindInt, max: small(3000), need: RichExpressions},
+	{sluice: "EXTRACT(DAY FROM $1)", args: []kind{kindDate}, out: kindInt, max: small(31), need: RichExpressions},
+	{sluice: "CAST(FLOOR($1) AS BIGINT)", args: []kind{kindDecimal}, out: kindInt, max: small(1 << 20), need: RichExpressions},
+
+	{sluice: "UPPER($1)", args: []kind{kindString}, out: kindString},
+	{sluice: "LOWER($1)", args: []kind{kindString}, out: kindString},
+	{sluice: "($1 || $2)", args: []kind{kindString, kindString}, out: kindString},
+	{sluice: "SUBSTRING($1, 1, 1)", sqlite: "SUBSTR($1, 1, 1)", args: []kind{kindString}, out: kindString},
+	{sluice: "SUBSTRING($1 FROM 2)", sqlite: "SUBSTR($1, 2)", args: []kind{kindString}, out: kindString},
+	{sluice: "TRIM($1)", args: []kind{kindString}, out: kindString},
+	{sluice: "REPLACE($1, 'a', 'bc')", args: []kind{kindString}, out: kindString},
+	{sluice: "COALESCE($1, $2)", args: []kind{kindString, kindString}, out: kindString},
+	{sluice: "NULLIF($1, $2)", args: []kind{kindString, kindString}, out: kindString},
+	{sluice: "CASE WHEN $1 THEN $2 ELSE $3 END", args: []kind{kindBool, kindString, kindString}, out: kindString},
+	{sluice: "CAST($1 AS STRING)", sqlite: "CAST($1 AS TEXT)", args: []kind{kindInt}, out: kindString},
+	{sluice: "REVERSE($1)", args: []kind{kindString}, out: kindString, need: RichExpressions},
+	{sluice: "LPAD($1, 3, 'x')", args: []kind{kindString}, out: kindString, need: RichExpressions},
+	{sluice: "LEFT($1, 2)", args: []kind{kindString}, out: kindString, need: RichExpressions},
+
+	{sluice: "($1 = $2)", args: []kind{kindInt, kindInt}, out: kindBool},
+	{sluice: "($1 <> $2)", args: []kind{kindInt, kindInt}, out: kindBool},
+	{sluice: "($1 < $2)", args: []kind{kindInt, kindInt}, out: kindBool},
+	{sluice: "($1 >= $2)", args: []kind{kindInt, kindInt}, out: kindBool},
+	{sluice: "($1 = $2)", args: []kind{kindString, kindString}, out: kindBool},
+	{sluice: "($1 < $2)", args: []kind{kindString, kindString}, out: kindBool},
+	{sluice: "($1 <> $2)", args: []kind{kindString, kindString}, out: kindBool},
+	{sluice: "($1 > $2)", args: []kind{kindDecimal, kindDecimal}, out: kindBool},
+	{sluice: "($1 = $2)", args: []kind{kindDecimal, kindDecimal}, out: kindBool},
+	{sluice: "($1 > $2)", args: []kind{kindDecimal, kindInt}, out: kindBool},
+	{sluice: "($1 <= $2)", args: []kind{kindDouble, kindDouble}, out: kindBool},
+	{sluice: "($1 < $2)", args: []kind{kindDate, kindDate}, out: kindBool},
+	{sluice: "($1 = $2)", args: []kind{kindDate, kindDate}, out: kindBool},
+	{sluice: "($1 AND $2)", args: []kind{kindBool, kindBool}, out: kindBool},
+	{sluice: "($1 OR $2)", args: []kind{kindBool, kindBool}, out: kindBool},
+	{sluice: "(NOT $1)", args: []kind{kindBool}, out: kindBool},
+	{sluice: "($1 IS TRUE)", args: []kind{kindBool}, out: kindBool},
+	{sluice: "($1 IS NOT FALSE)", args: []kind{kindBool}, out: kindBool},
+	{sluice: "($1 IS UNKNOWN)", sqlite: "($1 IS NULL)", duckdb: "($1 IS NULL)", args: []kind{kindBool}, out: kindBool},
+	{sluice: "($1 IS NULL)", args: []kind{kindInt}, out: kindBool},
+	{sluice: "($1 IS NOT NULL)", args: []kind{kindString}, out: kindBool},
+	{sluice: "($1 IS NOT DISTINCT FROM $2)", args: []kind{kindInt, kindInt}, out: kindBool},
+	{sluice: "($1 IS DISTINCT FROM $2)", args: []kind{kindString, kindString}, out: kindBool},
+	{sluice: "($1 BETWEEN $2 AND $3)", args: []kind{kindInt, kindInt, kindInt}, out: kindBool},
+	{sluice: "($1 NOT BETWEEN $2 AND $3)", args: []kind{kindInt, kindInt, kindInt}, out: kindBool},
+	{sluice: "($1 BETWEEN SYMMETRIC $2 AND $3)", sqlite: "($1 BETWEEN MIN($2, $3) AND MAX($2, $3))", duckdb: "(($1 >= $2 AND $1 <= $3) OR ($1 >= $3 AND $1 <= $2))", args: []kind{kindInt, kindInt, kindInt}, out: kindBool},
+	{sluice: "($1 IN ($2, $3))", args: []kind{kindInt, kindInt, kindInt}, out: kindBool},
+	{sluice: "($1 NOT IN ($2, $3))", args: []kind{kindInt, kindInt, kindInt}, out: kindBool},
+	{sluice: "($1 IN ($2, 'a', 'B'))", args: []kind{kindString, kindString}, out: kindBool},
+	{sluice: "($1 LIKE 'a%')", args: []kind{kindString}, out: kindBool},
+	{sluice: "($1 NOT LIKE '%b_')", args: []kind{kindString}, out: kindBool},
+	{sluice: "($1 LIKE 'a!%' ESCAPE '!')", args: []kind{kindString}, out: kindBool},
+	{sluice: "CASE WHEN $1 THEN $2 END", args: []kind{kindBool, kindBool}, out: kindBool},
+	{sluice: "COALESCE($1, $2)", args: []kind{kindBool, kindBool}, out: kindBool},
+
+	{sluice: "($1 + $2)", args: []kind{kindDecimal, kindDecimal}, out: kindDecimal},
+	{sluice: "($1 - $2)", args: []kind{kindDecimal, kindDecimal}, out: kindDecimal},
+	{sluice: "(- $1)", args: []kind{kindDecimal}, out: kindDecimal},
+	{sluice: "COALESCE($1, $2)", args: []kind{kindDecimal, kindDecimal}, out: kindDecimal},
+	{sluice: "CASE WHEN $1 THEN $2 ELSE $3 END", args: []kind{kindBool, kindDecimal, kindDecimal}, out: kindDecimal},
+	{sluice: "ROUND($1, 1)", args: []kind{kindDecimal}, out: kindDecimal, need: RichExpressions},
+	{sluice: "($1 + $2)", args: []kind{kindDouble, kindDouble}, out: kindDouble},
+	{sluice: "($1 - $2)", args: []kind{kindDouble, kindDouble}, out: kindDouble},
+	{sluice: "COALESCE($1, $2)", args: []kind{kindDouble, kindDouble}, out: kindDouble},
+	{sluice: "COALESCE($1, $2)", args: []kind{kindDate, kindDate}, out: kindDate},
+	// DuckDB's sum of a DATE and an INTERVAL is a TIMESTAMP.
+	{sluice: "($1 + INTERVAL '1' DAY)", duckdb: "CAST($1 + INTERVAL '1' DAY AS DATE)", args: []kind{kindDate}, out: kindDate, need: RichExpressions},
+}
+
+// aggregates are the aggregate functions; groups are small, which bounds the sums.
+var aggregates = []*form{
+	{sluice: "COUNT(*)$f", out: kindInt, max: small(maxGroup)},
+	{sluice: "COUNT($d$1)$f", args: []kind{kindInt}, out: kindInt, max: small(maxGroup)},
+	{sluice: "COUNT($d$1)$f", args: []kind{kindString}, out: kindInt, max: small(maxGroup)},
+	{sluice: "SUM($d$1)$f", args: []kind{kindInt}, out: kindInt, max: func(m []int64) int64 { return m[0] * maxGroup }},
+	// The average of integers is an integer, cut off.
+	{sluice: "AVG($d$1)$f", sqlite: "(SUM($d$1)$f / COUNT($d$1)$f)", duckdb: "(CAST(SUM($d$1)$f AS BIGINT) // COUNT($d$1)$f)", args: []kind{kindInt}, out: kindInt},
+	{sluice: "MIN($d$1)$f", args: []kind{kindInt}, out: kindInt},
+	{sluice: "MAX($1)$f", args: []kind{kindInt}, out: kindInt},
+	{sluice: "MIN($1)$f", args: []kind{kindString}, out: kindString},
+	{sluice: "MAX($1)$f", args: []kind{kindString}, out: kindString},
+	{sluice: "SUM($d$1)$f", args: []kind{kindDecimal}, out: kindDecimal},
+	{sluice: "MIN($1)$f", args: []kind{kindDecimal}, out: kindDecimal},
+	{sluice: "MAX($1)$f", args: []kind{kindDate}, out: kindDate},
+	{sluice: "SUM($1)$f", args: []kind{kindDouble}, out: kindDouble},
+	{sluice: "AVG($1)$f", args: []kind{kindDouble}, out: kindDouble},
+	{sluice: "MAX($1)$f", args: []kind{kindDouble}, out: kindDouble},
+	{sluice: "STDDEV_POP($1)$f", args: []kind{kindDouble}, out: kindDouble, need: Statistics},
+	{sluice: "VAR_POP($1)$f", args: []kind{kindDouble}, out: kindDouble, need: Statistics},
+	{sluice: "STDDEV_SAMP($1)$f", args: []kind{kindInt}, out: kindDouble, need: Statistics},
+	{sluice: "VAR_SAMP($1)$f", args: []kind{kindDouble}, out: kindDouble, need: Statistics},
+}
+
+// maxGroup is above the number of rows that any group can have.
+const maxGroup = 1000
+
+// ranks are the window functions that number rows.
+var ranks = []*form{
+	{sluice: "ROW_NUMBER() OVER ($w)", out: kindInt, max: small(maxGroup)},
+	{sluice: "RANK() OVER ($w)", out: kindInt, max: small(maxGroup)},
+	{sluice: "DENSE_RANK() OVER ($w)", out: kindInt, max: small(maxGroup)},
+}
+
+// overs are the aggregates over windows.
+var overs = []*form{
+	{sluice: "COUNT(*) OVER ($w)", out: kindInt, max: small(maxGroup)},
+	{sluice: "SUM($1) OVER ($w)", args: []kind{kindInt}, out: kindInt, max: func(m []int64) int64 { return m[0] * maxGroup }},
+	{sluice: "MIN($1) OVER ($w)", args: []kind{kindInt}, out: kindInt},
+	{sluice: "MAX($1) OVER ($w)", args: []kind{kindString}, out: kindString},
+	{sluice: "COUNT($1) OVER ($w)", args: []kind{kindString}, out: kindInt, max: small(maxGroup)},
+}
+
+// Subqueries in expressions.
+var (
+	existsForm    = &form{sluice: "EXISTS ($q)", out: kindBool}
+	notExistsForm = &form{sluice: "(NOT EXISTS ($q))", out: kindBool}
+	inForm        = &form{sluice: "($1 IN ($q))", out: kindBool}
+	notInForm     = &form{sluice: "($1 NOT IN ($q))", out: kindBool}
+	scalarForm    = &form{sluice: "($q)"}
+)
+
+// andForm and the comparisons that joins are made of.
+var (
+	andForm   = &form{sluice: "($1 AND $2)", out: kindBool}
+	equals    = &form{sluice: "($1 = $2)", out: kindBool}
+	compares  = []*form{{sluice: "($1 < $2)", out: kindBool}, {sluice: "($1 <> $2)", out: kindBool}, {sluice: "($1 >= $2)", out: kindBool}}
+	atMost    = &form{sluice: "($1 <= $2)", out: kindBool}
+	between   = &form{sluice: "($1 BETWEEN $2 AND $3)", out: kindBool}
+	groupingF = &form{sluice: "GROUPING($1)", out: kindInt, max: small(1)}
+)

@@ -1,0 +1,193 @@
+package sqlfuzz
+
+import (
+	"fmt"
+
+	"github.com/sluicesql/sluice/engine/types"
+)
+
+// Bounds on integers: those of the tables' values, and one far from INT's, so that no engine overflows.
+const (
+	maxValue = 12
+	maxInt   = 1 << 30
+)
+
+func kindOf(t types.Type) kind {
+	switch {
+	case t.IsInteger():
+		return kindInt
+	case t.IsString():
+		return kindString
+	case t.IsApprox():
+		return kindDouble
+	case t.Kind == types.Decimal:
+		return kindDecimal
+	case t.Kind == types.Date:
+		return kindDate
+	default:
+		return kindBool
+	}
+}
+
+// bound is the largest distance from zero of a form's result.
+func (f *form) bound(args []int64) int64 {
+	if f.max != nil {
+		return f.max(args)
+	}
+	var m int64
+	for i, k := range f.args {
+		if k == kindInt {
+			m = max(m, args[i])
+		}
+	}
+	return m
+}
+
+// form is one of a list that a condition and the features allow.
+func (g *generator) form(list []*form, fits func(*form) bool) *form {
+	var ok []*form
+	for _, f := range list {
+		if g.has[f.need] && fits(f) {
+			ok = append(ok, f)
+		}
+	}
+	if len(ok) == 0 {
+		return nil
+	}
+	return pick(g, ok...)
+}
+
+// expr makes an expression of a kind.
+func (g *generator) expr(k kind, depth int, sc *scope) *expr {
+	if k == kindBool && depth > 0 && g.subquery == 0 && g.budget > 0 {
+		if e := g.predicateSubquery(sc); e != nil {
+			return e
+		}
+	}
+	if depth == 0 || k != kindBool && g.chance(45) {
+		return g.leaf(k, sc)
+	}
+	if k == kindInt && g.subquery == 0 && g.budget > 0 && g.with(Scalar, 4) {
+		return g.scalarSubquery(k, sc)
+	}
+	f := g.form(scalars, func(f *form) bool { return f.out == k })
+	e := &expr{kind: k, form: f}
+	var ms []int64
+	for i, ak := range f.args {
+		a := g.expr(ak, depth-1, sc)
+		if f.literal && i == len(f.args)-1 {
+			a = &expr{kind: kindInt, form: literalForm, text: pick(g, "2", "3", "-2", "5"), max: 5}
+		}
+		e.args = append(e.args, a)
+		ms = append(ms, a.max)
+	}
+	if e.max = f.bound(ms); e.max > maxInt {
+		return g.leaf(k, sc)
+	}
+	return e
+}
+
+// leaf is a column in reach or a literal.
+func (g *generator) leaf(k kind, sc *scope) *expr {
+	if g.chance(85) {
+		if c := g.column(k, sc.cols); c != nil {
+			return c.clone()
+		}
+	}
+	return g.literal(k)
+}
+
+// dateLiteral is written without the word DATE for SQLite, where dates are texts.
+var dateLiteral = &form{sluice: "DATE '$t'", sqlite: "'$t'"}
+
+func (g *generator) literal(k kind) *expr {
+	e := &expr{kind: k, form: literalForm}
+	if g.chance(8) {
+		e.text = "CAST(NULL AS " + kinds[k].String() + ")"
+		return e
+	}
+	switch k {
+	case kindInt:
+		e.text, e.max = fmt.Sprint(g.rng.IntN(8)), 8
+	case kindString:
+		e.text = "'" + pick(g, stringValues...) + "'"
+	case kindBool:
+		e.text = pick(g, "TRUE", "FALSE")
+	case kindDecimal:
+		e.text = pick(g, "0.25", "1.50", "3.75")
+	case kindDouble:
+		e.text = pick(g, "0.5E0", "2E0", "15E-1")
+	case kindDate:
+		e.form, e.text = dateLiteral, pick(g, dateValues...)
+	}
+	return e
+}
+
+// predicateSubquery is IN or EXISTS, or nil.
+func (g *generator) predicateSubquery(sc *scope) *expr {
+	var e *expr
+	switch {
+	case g.with(In, 8):
+		f := pick(g, inForm, inForm, notInForm)
+		arg := g.leaf(g.anyKind(sc.cols), sc)
+		e = &expr{kind: kindBool, form: f, args: []*expr{arg}}
+		e.sub = g.inner(sc, []kind{arg.kind}, 25)
+	case g.with(Exists, 8):
+		e = &expr{kind: kindBool, form: pick(g, existsForm, notExistsForm)}
+		e.sub = g.inner(sc, nil, 80)
+	default:
+		return nil
+	}
+	return e
+}
+
+// inner is a subquery of an expression; correlated by a chance in percent.
+func (g *generator) inner(sc *scope, want []kind, correlated int) *query {
+	g.subquery++
+	defer func() { g.subquery-- }()
+	if !g.with(Correlated, correlated) {
+		return g.query(1, nil, want)
+	}
+	q := g.selection(0, &scope{}, want)
+	g.correlate(q.sel, sc)
+	return q
+}
+
+// correlate adds an equality between a column inside and one outside to WHERE.
+func (g *generator) correlate(s *selection, sc *scope) {
+	inside := s.from.columns()
+	for range 8 {
+		out := pick(g, sc.cols...)
+		in := g.column(out.kind, inside)
+		if in == nil || out.form != columnForm || out.kind == kindDouble {
+			continue
+		}
+		c := &expr{kind: kindBool, form: equals, args: []*expr{in.clone(), out.clone()}}
+		if s.where != nil {
+			c = &expr{kind: kindBool, form: andForm, args: []*expr{c, s.where}}
+		}
+		s.where = c
+		return
+	}
+}
+
+// scalarSubquery is an aggregate of all rows: exactly one.
+func (g *generator) scalarSubquery(k kind, sc *scope) *expr {
+	g.subquery++
+	defer func() { g.subquery-- }()
+	s := &selection{}
+	var cols []*expr
+	s.from, cols = g.from(0)
+	if g.chance(40) {
+		s.where = g.expr(kindBool, 1, &scope{cols: cols})
+	}
+	var a *expr
+	for a == nil || a.kind != k {
+		a = g.aggregate(&scope{cols: cols})
+	}
+	s.items = []item{{a, g.name("c")}}
+	if g.with(Correlated, 40) {
+		g.correlate(s, sc)
+	}
+	return &expr{kind: k, form: scalarForm, max: a.max, sub: &query{sel: s, cols: []column{{s.items[0].name, k, a.max}}}}
+}

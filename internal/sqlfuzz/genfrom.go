@@ -1,0 +1,103 @@
+package sqlfuzz
+
+import "slices"
+
+// from makes a FROM clause, and returns the columns it offers.
+func (g *generator) from(depth int) (*from, []*expr) {
+	f, cols := g.factor(depth)
+	for g.budget > 0 && g.chance(50) {
+		r, rcols := g.factor(depth)
+		if g.budget > 0 && g.chance(10) { // a JOIN within the right side
+			r2, r2cols := g.factor(depth)
+			r, rcols = g.join(r, rcols, r2, r2cols)
+		}
+		f, cols = g.join(f, cols, r, rcols)
+	}
+	return f, cols
+}
+
+// factor is a table, a view, a common table expression, or a derived table.
+func (g *generator) factor(depth int) (*from, []*expr) {
+	g.budget--
+	alias := g.name("a")
+	if depth > 0 && g.budget > 0 && g.chance(25) {
+		q := g.query(depth-1, nil, nil)
+		return &from{sub: q, alias: alias, cols: q.cols}, columnsOf(alias, q.cols)
+	}
+	t := pick(g, g.tables...)
+	return &from{table: t.name, alias: alias, cols: t.cols}, columnsOf(alias, t.cols)
+}
+
+// columns are those that a FROM clause offers.
+func (f *from) columns() []*expr {
+	if f.join == "" {
+		return columnsOf(f.alias, f.cols)
+	}
+	return append(f.l.columns(), f.r.columns()...)
+}
+
+func (g *generator) join(l *from, lcols []*expr, r *from, rcols []*expr) (*from, []*expr) {
+	g.subquery++ // subqueries have no place in ON
+	defer func() { g.subquery-- }()
+	cols := append(append([]*expr(nil), lcols...), rcols...)
+	j := &from{join: "JOIN", l: l, r: r}
+	if g.with(CrossJoins, 5) {
+		j.join = "CROSS JOIN"
+		return j, cols
+	}
+	if g.with(OuterJoins, 45) {
+		j.join = pick(g, "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
+	}
+	nonEqui := j.join == "JOIN" && g.with(NonEqui, 8)
+	for range 3 { // an equality of columns, if they have kinds in common
+		a := pick(g, lcols...)
+		if b := g.column(a.kind, rcols); b != nil && a.kind != kindDouble {
+			form := equals
+			if nonEqui {
+				form = pick(g, compares...)
+			}
+			args := []*expr{a.clone(), b.clone()}
+			if g.chance(10) {
+				if e := g.expr(a.kind, 1, &scope{cols: lcols}); e.looks() {
+					args[0] = e
+				}
+			}
+			if g.chance(30) {
+				args[0], args[1] = args[1], args[0]
+			}
+			j.on = &expr{kind: kindBool, form: form, args: args}
+			break
+		}
+	}
+	if j.on == nil { // nothing that can be equal
+		if g.has[CrossJoins] {
+			j.join = "CROSS JOIN"
+			return j, cols
+		}
+		return l, lcols
+	}
+	if g.chance(25) {
+		residual := g.expr(kindBool, 1, &scope{cols: cols})
+		j.on = &expr{kind: kindBool, form: andForm, args: []*expr{j.on, residual}}
+	}
+	return j, cols
+}
+
+// column is a column of a kind, or nil.
+func (g *generator) column(k kind, cols []*expr) *expr {
+	var fit []*expr
+	for _, c := range cols {
+		if c.kind == k {
+			fit = append(fit, c)
+		}
+	}
+	if len(fit) == 0 {
+		return nil
+	}
+	return pick(g, fit...)
+}
+
+// looks tells whether an expression looks at a column.
+func (e *expr) looks() bool {
+	return e.form == columnForm || slices.ContainsFunc(e.args, (*expr).looks)
+}
