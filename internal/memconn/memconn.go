@@ -248,9 +248,10 @@ func (r *reader) wake() {
 	}
 }
 
-// Read takes a few events from partitions in random order; now and then it pretends that there is nothing.
+// Read takes a few events from partitions in random order; now and then it pretends that there is nothing, unless
+// events name their steps.
 func (r *reader) Read(b *changelog.Batch, maxRecords int) (int, error) {
-	if !r.shy && len(r.parts) > 0 && r.rng.IntN(4) == 0 && !r.Done() {
+	if !r.s.hub.stepped() && !r.shy && len(r.parts) > 0 && r.rng.IntN(4) == 0 && !r.Done() {
 		r.shy = true
 		r.wake()
 		return 0, nil

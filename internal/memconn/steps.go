@@ -58,6 +58,13 @@ func (h *Hub) closed(src *source) {
 	}
 }
 
+// stepped tells whether events name their steps.
+func (h *Hub) stepped() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.steps.list != nil
+}
+
 // stepEnd is where the reader's present step ends in a partition.
 func (h *Hub) stepEnd(r *reader, p int) int64 {
 	h.mu.Lock()
@@ -131,6 +138,11 @@ func (h *Hub) cut(r *reader) {
 	r.fresh = false
 	if r.limit == nil && r.complete == r.step {
 		r.step = h.steps.after(r.step)
+	}
+	for _, o := range h.steps.readers {
+		if o.barriers == r.barriers && o.step < r.step {
+			o.wake() // it was cut in the midst of the step before, and has been quiet since
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	stdruntime "runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -169,6 +170,7 @@ func (r *run) start(shards int, crash bool) (ended bool, err error) {
 	r.types = plan.Sinks[0].Input.Out().Types()
 	after := uint64(r.rng.IntN(12)) // epochs until the crash
 	var done uint64
+	var stuck error
 	killed := make(chan struct{})
 	cfg := runtime.Config{
 		Plan: plan, Parallelism: shards, StateDir: r.dir, MemoryBudget: r.Budget, BatchRows: r.Batch,
@@ -187,6 +189,10 @@ func (r *run) start(shards int, crash bool) (ended bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	hangs := time.AfterFunc(longest, func() {
+		stuck = fmt.Errorf("the job has not ended after %s; its goroutines:\n%s", longest, stacks())
+		job.Kill()
+	})
 	finished := make(chan struct{})
 	if crash {
 		go func() {
@@ -201,12 +207,22 @@ func (r *run) start(shards int, crash bool) (ended bool, err error) {
 	close(finished)
 	left := job.Stats().StateRows
 	switch {
+	case !hangs.Stop():
+		return false, stuck
 	case err == nil && r.Empties && left > atRest(plan):
 		return false, fmt.Errorf("every row is deleted, and %d are left in the state, of which %d may be", left, atRest(plan))
 	case crash && errors.Is(err, context.Canceled):
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// longest is how long a job may take: far longer than any does.
+const longest = 30 * time.Second
+
+func stacks() []byte {
+	b := make([]byte, 1<<20)
+	return b[:stdruntime.Stack(b, true)]
 }
 
 // checkShown holds epochs that were shown before a crash and again after it to the same content.

@@ -263,7 +263,7 @@ func (g *generator) group(s *selection, sc *scope) *scope {
 	for range 1 + g.rng.IntN(3) {
 		out.cols = append(out.cols, g.aggregate(sc))
 	}
-	if g.chance(20) {
+	if len(s.group) > 0 && g.chance(20) {
 		s.having = g.expr(kindBool, 1, out)
 	}
 	return out
@@ -274,7 +274,7 @@ func (g *generator) same(a, b *expr) bool {
 }
 
 func (g *generator) aggregate(sc *scope) *expr {
-	f := g.form(aggregates, func(*form) bool { return true })
+	f := g.lively(aggregates, sc, func(*form) bool { return true })
 	e := &expr{kind: f.out, form: f, agg: &aggregate{}}
 	inner := &scope{cols: sc.cols}
 	var ms []int64

@@ -2,6 +2,7 @@ package sqlfuzz
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sluicesql/sluice/engine/types"
 )
@@ -57,6 +58,20 @@ func (g *generator) form(list []*form, fits func(*form) bool) *form {
 	return pick(g, ok...)
 }
 
+// lively is a form of a kind for which there are columns in reach, mostly: what computes with literals alone tells
+// little.
+func (g *generator) lively(list []*form, sc *scope, fits func(*form) bool) *form {
+	if g.chance(90) {
+		f := g.form(list, func(f *form) bool {
+			return fits(f) && !slices.ContainsFunc(f.args, func(k kind) bool { return k != kindBool && g.column(k, sc.cols) == nil })
+		})
+		if f != nil {
+			return f
+		}
+	}
+	return g.form(list, fits)
+}
+
 // expr makes an expression of a kind.
 func (g *generator) expr(k kind, depth int, sc *scope) *expr {
 	if k == kindBool && depth > 0 && g.subquery == 0 && g.budget > 0 {
@@ -70,7 +85,7 @@ func (g *generator) expr(k kind, depth int, sc *scope) *expr {
 	if k == kindInt && g.subquery == 0 && g.budget > 0 && g.with(Scalar, 4) {
 		return g.scalarSubquery(k, sc)
 	}
-	f := g.form(scalars, func(f *form) bool { return f.out == k })
+	f := g.lively(scalars, sc, func(f *form) bool { return f.out == k })
 	e := &expr{kind: k, form: f}
 	var ms []int64
 	for i, ak := range f.args {

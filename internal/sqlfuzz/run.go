@@ -64,5 +64,5 @@ func runSafely(c *oracle.Case, engine oracle.Engine) (err error) {
 	return c.Run(engine)
 }
 
-// Text is the case in the result as a script.
-func (r Result) Text() string { return r.c.write(r.engine.Name()).Query }
+// Script is the case as it was generated.
+func (r Result) Script() *oracle.Script { return r.c.script(r.Err) }

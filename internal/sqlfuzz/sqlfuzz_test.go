@@ -2,30 +2,59 @@ package sqlfuzz
 
 import (
 	"os"
-	"strconv"
+	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/sluicesql/sluice/internal/oracle"
 )
 
-func TestTry(t *testing.T) {
-	engine, err := oracle.OpenSQLite()
+func openSQLite() (oracle.Engine, error) { return oracle.OpenSQLite() }
+
+// TestRandomQueries holds random queries to SQLite. DuckDB, which has words for more of them, is asked in
+// internal/duckoracle.
+func TestRandomQueries(t *testing.T) {
+	c := Campaign{From: 1, Count: 1500, Workers: 4, Features: For("sqlite"), Open: openSQLite, Out: os.Stderr, Progress: 1 << 62, Reduce: 500}
+	if testing.Short() {
+		c.Count = 150
+	}
+	sum, err := c.Run()
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, _ := strconv.Atoi(os.Getenv("N"))
-	from, _ := strconv.Atoi(os.Getenv("SEED"))
-	counts := map[Outcome]int{}
-	start := time.Now()
-	shown := 0
-	for i := range n {
-		r := Run(uint64(from+i), For("sqlite"), engine)
-		counts[r.Outcome]++
-		if r.Outcome != Agreed && shown < 15 {
-			shown++
-			t.Logf("seed %d: %v\n%s", r.Seed, r.Err, r.Text())
+	for seed, s := range sum.Failures {
+		t.Errorf("seed %d:\n%s", seed, s)
+	}
+	if refused := sum.Counts[Refused] + sum.Counts[Unreadable]; refused > 0 {
+		t.Errorf("%v", &sum)
+	}
+	t.Logf("%d queries in %s", c.Count, sum.Elapsed)
+}
+
+// TestScripts runs what once failed.
+func TestScripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no scripts", err)
+	}
+	engine, err := openSQLite()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		src, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := oracle.ParseScript(string(src))
+		if err != nil {
+			t.Fatalf("%s: %v", f, err)
+		}
+		c, ok := s.For(engine.Name())
+		if !ok {
+			continue
+		}
+		if err := c.Run(engine); err != nil {
+			t.Errorf("%s: %v", f, err)
 		}
 	}
-	t.Log(counts, time.Since(start))
 }
