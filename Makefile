@@ -13,10 +13,12 @@ RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 FUZZTIME ?= 30s
+N ?= 100000
+SEED ?= 1
 BENCH ?= -size M -runs 3
 BENCH_BUDGET ?= -size XL
 
-.PHONY: all build test lint format-check cross bench bench-budget fuzz soak clean
+.PHONY: all build test lint format-check cross bench bench-budget fuzz fuzz-sql soak clean
 
 all: lint test build
 
@@ -26,9 +28,11 @@ build: ## bin/sluice, one static binary
 test:
 	@$(if $(RACE),true,echo "make test: no C compiler, so the tests run without the race detector")
 	$(GO) test $(RACE) -timeout 20m ./...
+	@$(if $(RACE),cd internal/duckoracle && $(GO) test $(RACE) -timeout 10m ./...,echo "make test: no C compiler, so random queries are not held to DuckDB")
 
 lint: format-check $(GOLANGCI)
 	$(GO) vet ./...
+	@cd internal/duckoracle && $(GO) mod tidy -diff || { echo "internal/duckoracle: run go mod tidy there"; exit 1; }
 	$(GOLANGCI) run --allow-parallel-runners ./...
 
 format-check:
@@ -47,6 +51,9 @@ bench: ## the figures of docs/performance.md, on a real Kafka; BENCH='-size S -r
 
 bench-budget: ## state of ten times workload M within 256 MB, on a real Kafka: needs 60 GB of disk and patience; BENCH_BUDGET='-size M -budget 32mb' for less
 	$(GO) run ./internal/benchrun -jobs budget -runs 1 $(BENCH_BUDGET)
+
+fuzz-sql: ## N random queries held to DuckDB, from SEED on; needs a C compiler
+	cd internal/duckoracle && $(GO) run . -n $(N) -seed $(SEED) -out .
 
 fuzz: ## every fuzz test for FUZZTIME
 	@set -e; for pkg in $$($(GO) list ./...); do \

@@ -308,6 +308,9 @@ func (b *binder) overKeys(x expr.Expr, g *groupScope) expr.Expr {
 			if c.Args[i] = b.overKeys(a, g); c.Args[i] == nil {
 				return nil
 			}
+			if a.Type().NotNull && !c.Args[i].Type().NotNull {
+				c.T.NotNull = false // a key that some grouping set leaves out
+			}
 		}
 		return &c
 	}
@@ -384,6 +387,7 @@ func (g *groupScope) rel(b *binder, in rel) rel {
 	for _, k := range g.keys {
 		a.keys = append(a.keys, k.id)
 	}
+	b.withColumn(a)
 	if len(g.grouping) == 0 {
 		return a
 	}
@@ -447,6 +451,7 @@ func (g *groupScope) oneSet(b *binder, def *sharedBody, set []int) (rel, []int) 
 		a.calls = append(a.calls, c)
 		cols = append(cols, c.id)
 	}
+	b.withColumn(a)
 	for _, gc := range g.grouping {
 		var bits int64
 		for _, k := range gc.keys {
@@ -460,4 +465,12 @@ func (g *groupScope) oneSet(b *binder, def *sharedBody, set []int) (rel, []int) 
 		cols = append(cols, id)
 	}
 	return bare(x), cols
+}
+
+// withColumn has a grouping without keys and calls count, since there is no row without columns.
+func (b *binder) withColumn(a *relAggregate) {
+	if len(a.out()) == 0 {
+		id := b.columns.add("rows", "rows", types.Of(types.BigInt).Required())
+		a.calls = append(a.calls, aggCall{id: id, fn: expr.LookupAggregate("COUNT"), filter: -1})
+	}
 }

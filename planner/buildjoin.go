@@ -69,9 +69,9 @@ func (b *builder) join(o *relOuter, need colSet) *stream {
 
 // joinSide builds an input of a join up to its exchange, without the columns that nothing above needs.
 func (b *builder) joinSide(r rel, need colSet, key []int) *joinSide {
-	keep := need.clone()
-	for _, k := range key {
-		keep[k] = true
+	keep := setOf(need.of(r.out()), key) // the other side's columns are none of its business
+	if len(keep) == 0 {
+		keep[r.out()[0]] = true // as the pruner had it
 	}
 	if c := asChain(r); b.upsertSide(c) {
 		s := &joinSide{stream: b.upsertTable(c, keep), key: key, upsert: true, pk: c.pk()}

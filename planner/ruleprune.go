@@ -95,10 +95,14 @@ func (p *pruner) mark(r rel, need colSet) {
 	case *relJoin:
 		all := need.clone().addExprs(r.conds)
 		for _, in := range r.inputs {
-			p.mark(in.rel, setOf(all.of(in.rel.out()), setOf(r.keyL, r.keyR).of(in.rel.out())))
+			out := in.rel.out()
+			p.mark(in.rel, p.keepOne(setOf(all.of(out), setOf(r.keyL, r.keyR).of(out)), out))
 		}
 	case *relAggregate:
 		below := setOf(r.keys)
+		if len(r.keys) == 0 && len(r.calls) > 0 {
+			need = p.keepOne(need, r.out())
+		}
 		for i := range r.calls {
 			if need[r.calls[i].id] {
 				r.calls[i].reads(below)
@@ -112,6 +116,7 @@ func (p *pruner) mark(r rel, need colSet) {
 		below[r.times] = true
 		p.mark(r.in, below)
 	case *relUnion:
+		need = p.keepOne(need, r.ids)
 		for i, in := range r.inputs {
 			below := colSet{}
 			for k, id := range r.ids {
@@ -132,8 +137,9 @@ func (p *pruner) mark(r rel, need colSet) {
 		for id := range setOf(r.keyL, r.keyR) {
 			all[id] = true
 		}
-		p.mark(r.left.rel, setOf(all.of(r.left.rel.out())))
-		p.mark(r.right.rel, setOf(all.of(r.right.rel.out())))
+		for _, in := range []rel{r.left.rel, r.right.rel} {
+			p.mark(in, p.keepOne(setOf(all.of(in.out())), in.out()))
+		}
 	case *relShared:
 		if r.def.need == nil {
 			r.def.need = colSet{}
@@ -145,6 +151,15 @@ func (p *pruner) mark(r rel, need colSet) {
 			}
 		}
 	}
+}
+
+// keepOne is need with a column of out, if it has none: operators that hold rows hold none without columns.
+func (p *pruner) keepOne(need colSet, out []int) colSet {
+	if len(need.of(out)) > 0 {
+		return need
+	}
+	p.used[out[0]] = true
+	return setOf(sortedInts(need), out[:1])
 }
 
 // sweep drops what was not marked.

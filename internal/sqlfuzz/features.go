@@ -15,39 +15,40 @@ type Feature string
 // views.
 const (
 	OuterJoins      Feature = "outer-joins"
-	CrossJoins      Feature = "cross-joins"      // CROSS JOIN
-	NonEqui         Feature = "non-equi-joins"   // inner joins without an equality
-	Using           Feature = "using"            // JOIN … USING, NATURAL JOIN
-	In              Feature = "in-subquery"      // and NOT IN
-	Exists          Feature = "exists"           // and NOT EXISTS
-	Correlated      Feature = "correlated"       // subqueries that look out
-	Scalar          Feature = "scalar-subquery"  //
-	Aggregates      Feature = "aggregates"       // GROUP BY, HAVING, aggregates without GROUP BY
-	DistinctAgg     Feature = "distinct-agg"     // COUNT(DISTINCT x)
-	FilterAgg       Feature = "filter"           // FILTER (WHERE …)
-	GroupingSets    Feature = "grouping-sets"    // ROLLUP, CUBE
-	Statistics      Feature = "statistics"       // STDDEV_POP …
-	TopN            Feature = "top-n"            // ROW_NUMBER() … <= n
-	Rank            Feature = "rank"             // RANK, DENSE_RANK … <= n
-	Qualify         Feature = "qualify"          //
-	Limit           Feature = "limit"            // ORDER BY … LIMIT
-	Over            Feature = "over"             // aggregates over windows, numbers that are shown
-	Distinct        Feature = "distinct"         // SELECT DISTINCT
-	UnionAll        Feature = "union-all"        //
-	SetOps          Feature = "set-operations"   // UNION, INTERSECT, EXCEPT
-	SetOpsAll       Feature = "bag-operations"   // INTERSECT ALL, EXCEPT ALL
-	With            Feature = "with"             // common table expressions
-	RichExpressions Feature = "rich-expressions" // functions that SQLite lacks
+	CrossJoins      Feature = "cross-joins"     // CROSS JOIN
+	NonEqui         Feature = "non-equi-joins"  // inner joins without an equality
+	Using           Feature = "using"           // JOIN … USING, NATURAL JOIN
+	In              Feature = "in-subquery"     // and NOT IN
+	Exists          Feature = "exists"          // and NOT EXISTS
+	Correlated      Feature = "correlated"      // subqueries that look out
+	Scalar          Feature = "scalar-subquery" //
+	Aggregates      Feature = "aggregates"      // GROUP BY, HAVING, aggregates without GROUP BY
+	DistinctAgg     Feature = "distinct-agg"    // COUNT(DISTINCT x)
+	FilterAgg       Feature = "filter"          // FILTER (WHERE …)
+	GroupingSets    Feature = "grouping-sets"   // ROLLUP, CUBE
+	Statistics      Feature = "statistics"      // STDDEV_POP …
+	TopN            Feature = "top-n"           // ROW_NUMBER() … <= n
+	Rank            Feature = "rank"            // RANK, DENSE_RANK … <= n
+	Qualify         Feature = "qualify"
+	Limit           Feature = "limit"    // ORDER BY … LIMIT
+	Over            Feature = "over"     // aggregates over windows, numbers that are shown
+	Distinct        Feature = "distinct" // SELECT DISTINCT
+	UnionAll        Feature = "union-all"
+	SetOps          Feature = "set-operations"     // UNION, INTERSECT, EXCEPT
+	SetOpsAll       Feature = "bag-operations"     // INTERSECT ALL, EXCEPT ALL
+	With            Feature = "with"               // common table expressions
+	WindowSubquery  Feature = "window-in-subquery" // a window function's value as an argument of a subquery
+	RichExpressions Feature = "rich-expressions"   // functions that SQLite lacks
 )
 
 // All are all features.
 var All = []Feature{
 	OuterJoins, CrossJoins, NonEqui, Using, In, Exists, Correlated, Scalar, Aggregates, DistinctAgg, FilterAgg, GroupingSets,
-	Statistics, TopN, Rank, Qualify, Limit, Over, Distinct, UnionAll, SetOps, SetOpsAll, With, RichExpressions,
+	Statistics, TopN, Rank, Qualify, Limit, Over, Distinct, UnionAll, SetOps, SetOpsAll, With, WindowSubquery, RichExpressions,
 }
 
-// Supported are those that sluice has.
-var Supported = []Feature{With, RichExpressions}
+// notYet are those that sluice does not have yet.
+var notYet = []Feature{WindowSubquery}
 
 // notSQLite are those for which SQLite has no words.
 var notSQLite = []Feature{GroupingSets, Statistics, Qualify, SetOpsAll, RichExpressions}
@@ -55,11 +56,11 @@ var notSQLite = []Feature{GroupingSets, Statistics, Qualify, SetOpsAll, RichExpr
 // Features is a set of them.
 type Features map[Feature]bool
 
-// For are the features that sluice and an engine of that name share.
+// For are the features that sluice and an engine of that name have.
 func For(engine string) Features {
 	f := Features{"": true}
-	for _, x := range Supported {
-		f[x] = engine != "sqlite" || !slices.Contains(notSQLite, x)
+	for _, x := range All {
+		f[x] = !slices.Contains(notYet, x) && (engine != "sqlite" || !slices.Contains(notSQLite, x))
 	}
 	return f
 }

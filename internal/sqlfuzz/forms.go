@@ -146,7 +146,8 @@ var aggregates = []*form{
 	{sluice: "MAX($1)$f", args: []kind{kindInt}, out: kindInt},
 	{sluice: "MIN($1)$f", args: []kind{kindString}, out: kindString},
 	{sluice: "MAX($1)$f", args: []kind{kindString}, out: kindString},
-	{sluice: "SUM($d$1)$f", args: []kind{kindDecimal}, out: kindDecimal},
+	// DuckDB's sum has 38 digits, to which it makes room by cutting off fractions of what meets it.
+	{sluice: "SUM($d$1)$f", duckdb: "CAST(SUM($d$1)$f AS DECIMAL(20, 2))", args: []kind{kindDecimal}, out: kindDecimal},
 	{sluice: "MIN($1)$f", args: []kind{kindDecimal}, out: kindDecimal},
 	{sluice: "MAX($1)$f", args: []kind{kindDate}, out: kindDate},
 	{sluice: "SUM($1)$f", args: []kind{kindDouble}, out: kindDouble},

@@ -218,6 +218,10 @@ func (g *generator) selection(depth int, outer *scope, want []kind) *query {
 		s.distinct = g.with(Distinct, 20)
 		if outer == nil && g.with(Over, 15) {
 			sc = &scope{cols: append(slices.Clone(cols), g.overs(cols)...)}
+			if !g.has[WindowSubquery] {
+				g.subquery++
+				defer func() { g.subquery-- }()
+			}
 		}
 	}
 	for _, k := range want {
@@ -246,7 +250,7 @@ func (g *generator) group(s *selection, sc *scope) *scope {
 		if g.chance(20) {
 			e = g.expr(e.kind, 1, sc)
 		}
-		if e.form != literalForm && !slices.ContainsFunc(s.group, func(o *expr) bool { return g.same(o, e) }) {
+		if e.looks() && !slices.ContainsFunc(s.group, func(o *expr) bool { return g.same(o, e) }) {
 			s.group = append(s.group, e)
 		}
 	}

