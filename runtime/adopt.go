@@ -44,6 +44,9 @@ func (j *Job) adopt(g *graph, last *cutRecord, replay *[]cutRecord, found bool) 
 	if len(f.losses) > 0 && !j.cfg.AllowRebuild {
 		return nil, f.refusal(j.cfg.StateDir, was)
 	}
+	if err := j.checkPending(*last); err != nil {
+		return nil, err
+	}
 	if f.fresh && len(*replay) > 0 {
 		// The logged epochs say nothing of what is read from its start.
 		if !j.cfg.AllowRebuild {

@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -39,6 +41,20 @@ func (r *outboxRecord) refs() []state.SegmentRef {
 		}
 	}
 	return all
+}
+
+// waiting is the number of bytes that wait to be delivered to a sink. Segments are removed when they are delivered.
+func (r *outboxRecord) waiting(fs state.FS, dir, sink string) (n int64, err error) {
+	for _, s := range r.Sinks[sink] {
+		there, err := state.HasSegment(fs, dir, s)
+		if err != nil {
+			return 0, err
+		}
+		if there {
+			n += s.Length
+		}
+	}
+	return n, nil
 }
 
 // identify reads the job's id and generation, and gives a new state directory its id.
@@ -85,6 +101,30 @@ func (j *Job) openOutboxes(last cutRecord) error {
 		}
 		open.box = &outbox{job: j, name: open.name, sink: sink, files: files, oldest: &round{}}
 		j.outboxes = append(j.outboxes, open.box)
+	}
+	return nil
+}
+
+// checkPending refuses a plan that leaves output of the last checkpoint without a sink to deliver it to.
+func (j *Job) checkPending(last cutRecord) error {
+	if last.Outbox == nil {
+		return nil
+	}
+	taken := map[string]bool{}
+	for i, name := range boxNames(j.cfg.Plan) {
+		taken[name] = j.cfg.Plan.Sinks[i].Transactional
+	}
+	for _, name := range slices.Sorted(maps.Keys(last.Outbox.Sinks)) {
+		n, err := last.Outbox.waiting(j.fs(), j.cfg.StateDir, name)
+		switch {
+		case err != nil:
+			return err
+		case n == 0 || taken[name]:
+		case j.cfg.PendingOutput == PendingSkip:
+			j.warner(name)(fmt.Sprintf("%d bytes of output that waited for it are dropped, as asked for", n))
+		default:
+			return fmt.Errorf("%d bytes of output of checkpoint %d wait in %s/outbox for table %s, which this SQL does not write exactly once: start the job once more with the SQL as it was, and stop it, before the SQL changes; or start with --pending-output=skip to drop them", n, last.Epoch, j.cfg.StateDir, name)
+		}
 	}
 	return nil
 }

@@ -165,18 +165,16 @@ func (i *Info) addCut(fs state.FS, dir string, b []byte) error {
 		return cmp.Or(cmp.Compare(a.Input, b.Input), cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.Partition, b.Partition))
 	})
 	if last.Outbox != nil {
-		for sink, refs := range last.Outbox.Sinks {
-			for _, r := range refs {
-				there, err := state.HasSegment(fs, dir, r)
-				if err != nil {
-					return err
+		for sink := range last.Outbox.Sinks {
+			n, err := last.Outbox.waiting(fs, dir, sink)
+			if err != nil {
+				return err
+			}
+			if n > 0 {
+				if i.Pending == nil {
+					i.Pending = map[string]int64{}
 				}
-				if there {
-					if i.Pending == nil {
-						i.Pending = map[string]int64{}
-					}
-					i.Pending[sink] += r.Length
-				}
+				i.Pending[sink] = n
 			}
 		}
 	}

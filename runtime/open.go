@@ -152,18 +152,15 @@ func (j *Job) warner(table string) func(string) {
 }
 
 func (j *Job) openSinks(ctx context.Context) error {
-	written := map[string]int{}
-	for _, s := range j.cfg.Plan.Sinks {
+	names := boxNames(j.cfg.Plan)
+	for i, s := range j.cfg.Plan.Sinks {
 		spec := s.Spec
 		spec.Writers, spec.TimeZone = s.Width, j.cfg.TimeZone
 		if spec.Writers == 0 {
 			spec.Writers = j.cfg.Parallelism
 		}
 		name := s.Table
-		spec.Name = name
-		if written[name]++; written[name] > 1 {
-			spec.Name = fmt.Sprintf("%s-%d", name, written[name])
-		}
+		spec.Name = names[i]
 		var sink spi.Sink
 		var err error
 		if s.Connector == nil {
@@ -180,6 +177,21 @@ func (j *Job) openSinks(ctx context.Context) error {
 		j.sinks[s] = &openSink{name: spec.Name, sink: sink}
 	}
 	return nil
+}
+
+// boxNames are the names of a plan's sinks, by which outboxes and transactional ids are told apart: those of their tables,
+// numbered where a table is written more than once.
+func boxNames(p *planner.Plan) []string {
+	var names []string
+	written := map[string]int{}
+	for _, s := range p.Sinks {
+		name := s.Table
+		if written[name]++; written[name] > 1 {
+			name = fmt.Sprintf("%s-%d", name, written[name])
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 // pinKey is where a state directory keeps what a sink notes for its next start.

@@ -303,3 +303,38 @@ func TestStopWhileReplaying(t *testing.T) {
 	p.cfg.Hooks = nil
 	p.finishes()
 }
+
+// Output that waits for a sink that the new SQL does not write exactly once any more is not forgotten: the start is
+// refused, and dropping it is asked for.
+func TestPendingOutputOfASinkThatIsGone(t *testing.T) {
+	for name, change := range map[string]func(string) string{
+		"not written any more": func(sql string) string { return strings.Replace(sql, "INSERT INTO once SELECT * FROM joined;", "", 1) },
+		"at least once now": func(sql string) string {
+			return strings.Replace(sql, "'name' = 'once', 'transactional' = 'true'", "'name' = 'once'", 1)
+		},
+		"no sink is exactly once": func(sql string) string {
+			return strings.ReplaceAll(sql, "'transactional' = 'true'", "'transactional' = 'false'")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPipeline(t)
+			p.stopAt("deliver", 1)
+			was := p.cfg.Plan
+			if p.cfg.Plan = planOf(t, p.hub, change(crashSQL)); len(p.cfg.Plan.Sinks) == 0 {
+				t.Fatal("no sinks")
+			}
+			p.refused("once", "bytes of output", "the SQL as it was", "--pending-output=skip")
+			p.cfg.Plan = was
+			p.finishes()
+		})
+	}
+	t.Run("dropped", func(t *testing.T) {
+		p := newPipeline(t)
+		p.stopAt("deliver", 1)
+		p.cfg.Plan = planOf(t, p.hub, strings.Replace(crashSQL, "INSERT INTO once SELECT * FROM joined;", "", 1))
+		p.cfg.PendingOutput = runtime.PendingSkip
+		if err := p.run(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
