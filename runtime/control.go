@@ -57,6 +57,7 @@ type controller struct {
 	last     *request   // the savepoint to end with; nil without one
 
 	swept       int64 // see startSwept
+	sweeping    bool  // the first epoch, with the deletes of a sweep, is not cut
 	reemit      reemitting
 	closedFirst bool // the first epoch is one in which sinks are written anew
 }
@@ -201,6 +202,9 @@ func (c *controller) step(ctx context.Context, ending *bool) (ended bool, wait t
 	}
 	if c.reemit != reemitted {
 		return false, time.Hour, c.reemitStep(ctx)
+	}
+	if c.sweeping {
+		return false, time.Hour, c.sweepStep(ctx)
 	}
 	now := time.Now()
 	rows, cutNow, finished := c.readers()

@@ -59,16 +59,21 @@ func (c *controller) reemitStep(ctx context.Context) error {
 	case c.reemit == underWay:
 		c.reemit = reemitted
 		c.wake()
-		if c.job.halted.Load() {
-			return nil
-		}
-		pause := false
-		return c.tell(ctx, command{pause: &pause}, func(cutReply) {})
+		return c.readOn(ctx)
 	case c.dirty: // what was repeated from the log
 		return c.cut(ctx, cutOptions{checkpoint: true, closeNext: true})
 	}
 	c.reemit = underWay
 	return c.cut(ctx, cutOptions{checkpoint: true, reemit: true})
+}
+
+// readOn has the readers read which were paused at the start, unless the job as a whole is.
+func (c *controller) readOn(ctx context.Context) error {
+	if c.job.halted.Load() {
+		return nil
+	}
+	pause := false
+	return c.tell(ctx, command{pause: &pause}, func(cutReply) {})
 }
 
 // newReemission finds where the rows of sinks can be taken from.

@@ -17,7 +17,7 @@ const skipsKey = "skips"
 // Skip names one message of a source, which is not read.
 type Skip struct {
 	Table     string `json:"table"`
-	Topic     string `json:"topic,omitempty"` // empty where the table has one topic
+	Topic     string `json:"topic,omitempty"` // may be left out where the table has one topic
 	Partition int32  `json:"partition"`
 	Offset    int64  `json:"offset"`
 }
@@ -53,7 +53,7 @@ func ParseSkip(text string) (Skip, error) {
 }
 
 // applySkips tells the sources which messages to leave out: those that the state directory names and those that are
-// asked for now, which it notes in a. A message that lies before where the job goes on is an error: it has been read.
+// asked for now, which it notes in a, with their topic: the table may be read from another one later. A message that lies before where the job goes on is an error: it has been read.
 func (j *Job) applySkips(a *adoption) error {
 	noted, err := j.notedSkips()
 	if err != nil {
@@ -61,13 +61,19 @@ func (j *Job) applySkips(a *adoption) error {
 	}
 	all := slices.Clone(noted)
 	for _, s := range j.cfg.Skips {
-		if slices.Contains(all, s) {
-			continue // the same command line again
-		}
-		if err := j.checkSkip(s); err != nil {
+		at, err := j.resolveSkip(s)
+		if err != nil {
 			return fmt.Errorf("--skip %s: %w", s, err)
 		}
-		all = append(all, s)
+		named := s
+		named.Topic = at.Topic
+		switch {
+		case slices.Contains(all, named): // the same command line again
+		case s.Offset < at.Offset:
+			return fmt.Errorf("--skip %s: this message was read already, or lies before where the job begins: it goes on at offset %d", s, at.Offset)
+		default:
+			all = append(all, named)
+		}
 	}
 	for _, t := range j.sources {
 		var pos []spi.Position
@@ -76,8 +82,8 @@ func (j *Job) applySkips(a *adoption) error {
 				pos = append(pos, spi.Position{Topic: s.Topic, Partition: s.Partition, Offset: s.Offset})
 			}
 		}
-		if len(pos) > 0 {
-			t.source.(spi.Skipper).Skip(pos) // checkSkip has seen that it is one
+		if k, ok := t.source.(spi.Skipper); ok && len(pos) > 0 {
+			k.Skip(pos)
 		}
 	}
 	if len(all) == len(noted) {
@@ -106,8 +112,8 @@ func decodeSkips(b []byte, dir string) (skips []Skip, err error) {
 	return skips, nil
 }
 
-// checkSkip finds what is wrong with a skip.
-func (j *Job) checkSkip(s Skip) error {
+// resolveSkip finds how far the partition of a skip was read.
+func (j *Job) resolveSkip(s Skip) (spi.Position, error) {
 	var tables []string
 	for _, t := range j.sources {
 		tables = append(tables, t.table)
@@ -115,14 +121,14 @@ func (j *Job) checkSkip(s Skip) error {
 			continue
 		}
 		if _, ok := t.source.(spi.Skipper); !ok {
-			return fmt.Errorf("the connector of table %s has no messages that could be skipped", s.Table)
+			return spi.Position{}, fmt.Errorf("the connector of table %s has no messages that could be skipped", s.Table)
 		}
-		return checkPosition(s, t.source.Positions())
+		return findPosition(s, t.source.Positions())
 	}
-	return fmt.Errorf("the job reads no table %s; it reads %s", s.Table, strings.Join(tables, ", "))
+	return spi.Position{}, fmt.Errorf("the job reads no table %s; it reads %s", s.Table, strings.Join(tables, ", "))
 }
 
-func checkPosition(s Skip, positions []spi.Position) error {
+func findPosition(s Skip, positions []spi.Position) (spi.Position, error) {
 	var found []spi.Position
 	var topics []string
 	for _, p := range positions {
@@ -135,11 +141,9 @@ func checkPosition(s Skip, positions []spi.Position) error {
 	}
 	switch {
 	case s.Topic == "" && len(topics) > 1:
-		return fmt.Errorf("the table has several topics: write %s/TOPIC/%d@%d, with one of %s", s.Table, s.Partition, s.Offset, strings.Join(topics, ", "))
+		return spi.Position{}, fmt.Errorf("the table has several topics: write %s/TOPIC/%d@%d, with one of %s", s.Table, s.Partition, s.Offset, strings.Join(topics, ", "))
 	case len(found) == 0:
-		return fmt.Errorf("the table has no such partition; it reads %s with %d partitions in all", strings.Join(topics, ", "), len(positions))
-	case s.Offset < found[0].Offset:
-		return fmt.Errorf("this message was read already, or lies before where the job begins: it goes on at offset %d", found[0].Offset)
+		return spi.Position{}, fmt.Errorf("the table has no such partition; it reads %s with %d partitions in all", strings.Join(topics, ", "), len(positions))
 	}
-	return nil
+	return found[0], nil
 }

@@ -54,10 +54,23 @@ func TestSkip(t *testing.T) {
 	d.must(d.run(pairsSQL, skip(name))) // the same command line again
 	info, err := runtime.ReadInfo(nil, d.dir)
 	d.must(err)
-	if !slices.Contains(info.Skips, runtime.Skip{Table: "users", Partition: 1, Offset: at}) {
+	if !slices.Contains(info.Skips, runtime.Skip{Table: "users", Topic: "users", Partition: 1, Offset: at}) {
 		t.Errorf("skips %v", info.Skips)
 	}
 	if err := d.run(pairsSQL, skip("users/1@3")); err == nil || !strings.Contains(err.Error(), "was read already") {
 		t.Errorf("a message that was read: %v", err)
+	}
+}
+
+// A message is skipped in the topic that it was named in, and not in another one that the table is read from later.
+func TestSkipIsOfOneTopic(t *testing.T) {
+	d := newDirectory(t)
+	s, err := runtime.ParseSkip("users/1@0")
+	d.must(err)
+	d.must(d.run(pairsSQL, func(cfg *runtime.Config) { cfg.Skips = []runtime.Skip{s} }))
+	info, err := runtime.ReadInfo(nil, d.dir)
+	d.must(err)
+	if len(info.Skips) != 1 || info.Skips[0].Topic != "users" {
+		t.Fatalf("skips %v", info.Skips)
 	}
 }

@@ -330,8 +330,9 @@ func scanColumns(s *planner.Scan) []string {
 	return out
 }
 
-// startSwept has a source begin with the deletes of a sweep that is noted and not part of the last checkpoint. Every
-// cut from then on says so: a crash before the next checkpoint repeats them, in the same epoch, and one after it
+// startSwept has a source begin with the deletes of a sweep that is noted and not part of the last checkpoint, in an
+// epoch of their own: within one, what comes through another reader may overtake them, and a row that is there again
+// would be deleted. Every cut from then on says so: a crash before the next checkpoint repeats them, and one after it
 // does not.
 func (j *Job) startSwept(last cutRecord) error {
 	if !j.durable() {
@@ -364,7 +365,27 @@ func (j *Job) startSwept(last cutRecord) error {
 		for _, v := range n.Rows {
 			r.begin.AppendRow(changelog.Delete, v)
 		}
+		if len(j.control.replay) == 0 { // otherwise the first logged cut is that of the deletes
+			j.control.sweeping = true
+			for _, r := range j.readers {
+				r.paused = true
+			}
+		}
 		return nil
 	}
 	return fmt.Errorf("the sweep that is noted in %s was made with other SQL; run sluice sweep again with this one", j.cfg.StateDir)
+}
+
+// sweepStep ends the epoch of the deletes when they are on their way, and has the readers read.
+func (c *controller) sweepStep(ctx context.Context) error {
+	for _, r := range c.job.readers {
+		if readerState(r.state.Load()) == reading {
+			return nil
+		}
+	}
+	c.sweeping = false
+	if err := c.cut(ctx, cutOptions{}); err != nil {
+		return err
+	}
+	return c.readOn(ctx)
 }
