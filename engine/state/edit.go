@@ -66,9 +66,6 @@ func (e *Edit) fill(b *pebble.Batch) error {
 		}
 	}
 	for _, id := range e.Drop {
-		if err := b.Delete(rowCountKey(id), nil); err != nil {
-			return err
-		}
 		for g := range keyenc.KeyGroups {
 			if err := b.DeleteRange(tableBounds(g, id)); err != nil {
 				return err

@@ -56,15 +56,14 @@ func (c *Scratch) Each(f func(key, value []byte) error) error {
 	if err != nil {
 		return c.store.fail(err)
 	}
-	var ferr error
-	for ok := it.First(); ok && ferr == nil; ok = it.Next() {
-		v, err := it.ValueAndErr()
-		if err != nil {
-			break // it.Error() has it
+	var verr, ferr error // of reading, and f's
+	for ok := it.First(); ok && verr == nil && ferr == nil; ok = it.Next() {
+		var v []byte
+		if v, verr = it.ValueAndErr(); verr == nil {
+			ferr = f(it.Key(), v)
 		}
-		ferr = f(it.Key(), v)
 	}
-	if err := errorsFirst(it.Error(), it.Close()); err != nil {
+	if err := errorsFirst(verr, errorsFirst(it.Error(), it.Close())); err != nil {
 		return c.store.fail(runsFault(c.runs, err))
 	}
 	return ferr
