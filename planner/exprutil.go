@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"github.com/sluicesql/sluice/engine/expr"
 	"github.com/sluicesql/sluice/engine/types"
 )
@@ -34,6 +36,26 @@ func widens(from, to types.Type) bool {
 		return from.Kind <= to.Kind
 	}
 	return from.Precision <= to.Precision
+}
+
+// total reports whether e surely has a value, or NULL, whatever its columns hold, and is never an error.
+func total(e expr.Expr) bool {
+	c, ok := e.(*expr.Call)
+	if !ok {
+		return true
+	}
+	switch c.Fn.Name {
+	case "AND", "OR", "NOT", "=", "<>", "<", "<=", ">", ">=", "BETWEEN", "IN", "IS NULL", "IS NOT NULL", "IS TRUE", "IS NOT TRUE", "IS FALSE",
+		"IS NOT FALSE", "IS UNKNOWN", "IS NOT UNKNOWN", "IS DISTINCT FROM", "IS NOT DISTINCT FROM", "CASE", "COALESCE", "UPPER", "LOWER", "CHAR_LENGTH", "TRY_CAST":
+	case "CAST":
+		from := c.Args[0].Type()
+		if wider := c.T.Kind == types.Decimal || c.T.IsApprox(); !widens(from, c.T) && !(from.IsNumeric() && wider && exactly(from, c.T)) {
+			return false
+		}
+	default:
+		return false
+	}
+	return !slices.ContainsFunc(c.Args, func(a expr.Expr) bool { return !total(a) })
 }
 
 // sameForm reports whether equal values of the two types have equal encodings as keys, and unequal ones

@@ -245,23 +245,26 @@ func (l *lifter) keyColumn(x *relExtend, e expr.Expr) int {
 }
 
 // withoutRows is x, an expression over the aggregate's results, with the values that those have over no rows:
-// a count is 0 then, everything else NULL.
+// a count is 0 then, a JSON array or object an empty one, everything else NULL.
 func (f *lifted) withoutRows(b *binder, pos ast.Pos, x expr.Expr) (expr.Expr, error) {
-	counts := map[int]expr.Expr{}
+	nothing := map[expr.AggKind]expr.Expr{
+		expr.AggCount: bigint(0), expr.AggJSONArray: expr.StringConst("[]"), expr.AggJSONObject: expr.StringConst("{}"),
+	}
+	values := map[int]expr.Expr{}
 	for i := range f.agg.calls {
 		c := &f.agg.calls[i]
-		if c.fn.Kind != expr.AggCount {
+		if nothing[c.fn.Kind] == nil {
 			continue
 		}
-		e, err := b.call(pos, "COALESCE", b.columns.ref(c.id), bigint(0))
+		e, err := b.call(pos, "COALESCE", b.columns.ref(c.id), nothing[c.fn.Kind])
 		if err != nil {
 			return nil, err
 		}
-		counts[c.id] = e
+		values[c.id] = e
 	}
 	with := func(e expr.Expr) expr.Expr {
 		return expr.Remap(e, func(c *expr.Column) expr.Expr {
-			if e := counts[c.Index]; e != nil {
+			if e := values[c.Index]; e != nil {
 				return e
 			}
 			return c

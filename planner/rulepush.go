@@ -59,8 +59,9 @@ func pushExtend(x *relExtend, conds []expr.Expr) rel {
 }
 
 func pushJoin(j *relJoin, conds []expr.Expr) rel {
-	flat := &relJoin{conds: append(slices.Clone(j.conds), conds...), crosses: j.crosses}
+	flat := &relJoin{crosses: j.crosses}
 	flatten(flat, j.inputs)
+	flat.conds = slices.Concat(flat.conds, j.conds, conds)
 	var all, above []expr.Expr
 	for _, c := range flat.conds {
 		if expr.Deterministic(c) {
@@ -85,8 +86,9 @@ func pushJoin(j *relJoin, conds []expr.Expr) rel {
 	return filtered(flat, above)
 }
 
-// flatten appends inputs to j, replacing joins among them by their inputs and conditions. A join with a
-// non-deterministic condition stays: above, it would be asked for other rows.
+// flatten appends inputs to j, replacing joins among them by their inputs and conditions. Conditions keep their order,
+// the inner ones first: a row that fails one of them is not asked for the next, which might be an error. A join with
+// a non-deterministic condition stays: above, it would be asked for other rows.
 func flatten(j *relJoin, inputs []joinInput) {
 	for _, in := range inputs {
 		r := in.rel
@@ -104,12 +106,12 @@ func flatten(j *relJoin, inputs []joinInput) {
 			j.inputs = append(j.inputs, in)
 			continue
 		}
-		j.conds = append(append(j.conds, sub.conds...), conds...)
 		j.crosses += sub.crosses
 		subs := slices.Clone(sub.inputs)
 		// Seen from outside, the first of the inner tables is the one that was joined here.
 		subs[0].pos, subs[0].kind = in.pos, in.kind
 		flatten(j, subs)
+		j.conds = slices.Concat(j.conds, sub.conds, conds)
 	}
 }
 
@@ -130,7 +132,8 @@ func onlyInput(inputs []joinInput, cols []int) int {
 }
 
 // derived are the conditions that follow from the equalities among conds: with a = b, a condition on a
-// alone holds for b too, so that both inputs can be filtered.
+// alone holds for b too, so that both inputs can be filtered. One that can fail is not asked of b's values, among
+// which are some that no row of a has.
 func derived(conds []expr.Expr) []expr.Expr {
 	equal := newFacts()
 	cols := map[int]*expr.Column{}
@@ -150,7 +153,7 @@ func derived(conds []expr.Expr) []expr.Expr {
 	var out []expr.Expr
 	for _, c := range conds {
 		used := expr.ColumnsOf(c)
-		if len(used) != 1 || cols[used[0]] == nil {
+		if len(used) != 1 || cols[used[0]] == nil || !total(c) {
 			continue
 		}
 		for _, id := range sortedInts(cols) {
@@ -264,11 +267,11 @@ func (w *relWindow) limitBy(c expr.Expr) bool {
 	case "<=":
 		hi = n[0]
 	case "<":
-		hi = n[0] - 1
+		hi = max(n[0], 1) - 1
 	case ">=":
 		lo = n[0]
 	case ">":
-		lo = n[0] + 1
+		lo = saturatedAdd(n[0], 1)
 	case "BETWEEN":
 		lo, hi = n[0], n[1]
 	default:
