@@ -65,7 +65,10 @@ func TestTrickleExactlyOnce(t *testing.T) {
 	w := &workload{t: t, addr: addr, users: size.UsersTopic(), domains: size.DomainsTopic(), model: model}
 	w.retract, w.upserts, w.once = newTopic(t, addr, "retract", 4), newTopic(t, addr, "upserts", 4), newTopic(t, addr, "once", 4)
 	p := start(t, w.fill(workloadSQL+onceSQL, "unbounded"), "--state-dir", filepath.Join(t.TempDir(), "state"), "--parallelism=2", "--set", "execution.checkpointing.interval=50 ms")
-	until(t, "the snapshot is joined", func() bool { p.running(); return length(t, w.addr, w.once) >= w.model.Expected().Rows && w.settled(300*time.Millisecond) })
+	until(t, "the snapshot is joined", func() bool {
+		p.running()
+		return length(t, w.addr, w.once) >= w.model.Expected().Rows && w.settled(300*time.Millisecond)
+	})
 	l, err := cdcbench.Probe{Addr: addr, Model: model, Size: size, Output: w.once, Rate: 300, Duration: 3 * time.Second}.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
