@@ -47,9 +47,6 @@ var All = []Feature{
 	Statistics, TopN, Rank, Qualify, Limit, Over, Distinct, UnionAll, SetOps, SetOpsAll, With, WindowSubquery, RichExpressions,
 }
 
-// notYet are those that sluice does not have yet.
-var notYet = []Feature{WindowSubquery}
-
 // notSQLite are those for which SQLite has no words.
 var notSQLite = []Feature{GroupingSets, Statistics, Qualify, SetOpsAll, RichExpressions}
 
@@ -60,7 +57,7 @@ type Features map[Feature]bool
 func For(engine string) Features {
 	f := Features{"": true}
 	for _, x := range All {
-		f[x] = !slices.Contains(notYet, x) && (engine != "sqlite" || !slices.Contains(notSQLite, x))
+		f[x] = engine != "sqlite" || !slices.Contains(notSQLite, x)
 	}
 	return f
 }
