@@ -55,7 +55,8 @@ func (d *Decoder) unscaled(n *node, t *jsonscan.Token) bool {
 		return n.enc.Kind == DecimalEncoding
 	case d.Decimals == TellDecimals:
 		s := t.Bytes(d.msg)
-		return isBase64(s) && !isNumber(s)
+		// Infinity is not a DECIMAL that Debezium would write in base64, but a number that is none.
+		return isBase64(s) && !isNumber(s) && string(s) != "Infinity"
 	default:
 		return d.Decimals == UnscaledDecimals
 	}

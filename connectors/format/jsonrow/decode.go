@@ -170,6 +170,13 @@ func (d *Decoder) text(n *node, t *jsonscan.Token) (row.Datum, error) {
 	if s, ok := d.scalar(t); ok {
 		return row.Bytes(s), nil
 	}
+	if d.Debezium && t.Kind == jsonscan.Object && n.enc.Kind == EncodingUnknown {
+		// {scale, value} is so for a decimal alone: of all that Debezium writes as an object nothing else has
+		// a number and a string in base64 of these names.
+		if s, err := d.variableDecimal(n, t); err == nil {
+			return row.Bytes(s), nil
+		}
+	}
 	raw := t.Bytes(d.msg)
 	if t.Kind != jsonscan.Object && t.Kind != jsonscan.Array {
 		return row.Bytes(raw), nil

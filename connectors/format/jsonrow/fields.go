@@ -2,7 +2,6 @@ package jsonrow
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/sluicesql/sluice/connectors/format/jsonscan"
@@ -94,9 +93,7 @@ func (n *node) init(t types.Type) (err error) {
 	case types.TinyInt, types.SmallInt, types.Int, types.BigInt:
 		n.lo, n.hi = text.IntRange(t.Kind)
 	case types.Char, types.Varchar, types.Boolean, types.Float, types.Double, types.Decimal, types.Binary, types.Varbinary:
-	case types.Date:
-		n.lo, n.hi = math.MinInt32, math.MaxInt32
-	case types.Time, types.Timestamp, types.TimestampLTZ:
+	case types.Date, types.Time, types.Timestamp, types.TimestampLTZ:
 	case types.Array:
 		n.elem = new(node)
 		return n.elem.init(*t.Elem)

@@ -87,7 +87,7 @@ func (d *Decoder) instant(n *node, t *jsonscan.Token) (row.Datum, error) {
 	}
 	switch n.typ.Kind {
 	case types.Date:
-		if t.I < n.lo || t.I > n.hi {
+		if !text.DayInRange(t.I) { // as PostgreSQL's infinite dates come out, whose days overflow
 			return row.NullDatum, d.outOfRange(n, t)
 		}
 		return row.Int(t.I), nil
