@@ -70,6 +70,12 @@ func (s *Session) show(st *ast.Show) (*Text, error) {
 		for _, f := range expr.Functions() {
 			t.Rows = append(t.Rows, []string{f.Name, f.Signature, f.Help})
 		}
+		for _, f := range expr.Aggregates() {
+			t.Rows = append(t.Rows, []string{f.Name, f.Signature, f.Help})
+		}
+		for _, f := range expr.WindowFunctions() {
+			t.Rows = append(t.Rows, []string{f.Name, f.Signature, f.Help})
+		}
 	case "CATALOGS":
 		t = column("catalog name", []string{DefaultCatalog})
 	case "DATABASES":

@@ -42,23 +42,40 @@ func functionsPage() string {
 	b.WriteString("# Functions and operators\n\nWritten from the declarations in `engine/expr`. Names are found without regard to case.\n")
 	var order []expr.Category
 	rows := map[expr.Category][]string{}
+	add := func(c expr.Category, signature, help string, aliases []string, example string) {
+		if rows[c] == nil {
+			order = append(order, c)
+		}
+		if len(aliases) > 0 {
+			help += " Also `" + strings.Join(aliases, "`, `") + "`."
+		}
+		rows[c] = append(rows[c], fmt.Sprintf("| `%s` | %s |\n", cell(signature), cell(help+example)))
+	}
 	for _, f := range expr.Functions() {
-		if rows[f.Category] == nil {
-			order = append(order, f.Category)
-		}
-		help := f.Help
-		if len(f.Aliases) > 0 {
-			help += " Also `" + strings.Join(f.Aliases, "`, `") + "`."
-		}
+		example := ""
 		if len(f.Examples) > 0 {
-			help += fmt.Sprintf(" `%s` is `%s`.", f.Examples[0].Show(f), f.Examples[0].Want)
+			example = fmt.Sprintf(" `%s` is `%s`.", f.Examples[0].Show(f), f.Examples[0].Want)
 		}
-		rows[f.Category] = append(rows[f.Category], fmt.Sprintf("| `%s` | %s |\n", cell(f.Signature), cell(help)))
+		add(f.Category, f.Signature, f.Help, f.Aliases, example)
+	}
+	for _, f := range expr.Aggregates() {
+		add("aggregate", f.Signature, f.Help, f.Aliases, overRows(f.Examples[0], "is"))
+	}
+	for _, f := range expr.WindowFunctions() {
+		add("window", f.Signature, f.Help, nil, overRows(f.Examples[0], "gives"))
+	}
+	notes := map[expr.Category]string{
+		"aggregate": "Over the rows of a group, or of all input without GROUP BY. In the examples the rows have the columns x and y.\n\n",
+		"window":    "Over the rows of a partition, each of which gets a result. In the examples the rows have the column x.\n\n",
 	}
 	for _, c := range order {
-		fmt.Fprintf(&b, "\n## %s\n\n| | |\n|---|---|\n%s", strings.ToUpper(string(c[:1]))+string(c[1:]), strings.Join(rows[c], ""))
+		fmt.Fprintf(&b, "\n## %s\n\n%s| | |\n|---|---|\n%s", strings.ToUpper(string(c[:1]))+string(c[1:]), notes[c], strings.Join(rows[c], ""))
 	}
 	return b.String()
+}
+
+func overRows(x expr.RowsExample, verb string) string {
+	return fmt.Sprintf(" `%s` over `%s` %s `%s`.", x.Call, x.Rows, verb, x.Want)
 }
 
 func optionsPage() string {

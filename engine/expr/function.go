@@ -82,6 +82,13 @@ func (x Example) Show(f *Function) string {
 	return e.String()
 }
 
+// RowsExample is a call of an aggregate or a window function over rows of the columns x and y, and its result; of a
+// window function the results of all rows, in the order of x.
+type RowsExample struct {
+	// Call and Rows are SQL, as in SELECT Call FROM (VALUES Rows) AS t(x, y); Want is as text.Append writes it.
+	Call, Rows, Want string
+}
+
 var registry struct {
 	once   sync.Once
 	list   []*Function

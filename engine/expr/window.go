@@ -27,19 +27,29 @@ type WindowFunction struct {
 	Kind WindowKind
 	// Signature shows the arguments in SQL; Help is one line of what it does.
 	Signature, Help string
+	// Examples are run as tests.
+	Examples []RowsExample
 }
 
 // WindowFunctions are all declarations.
 func WindowFunctions() []WindowFunction {
 	return []WindowFunction{
-		{"ROW_NUMBER", WindowRowNumber, "ROW_NUMBER() OVER (…)", "The number of the row in its partition, from 1."},
-		{"RANK", WindowRank, "RANK() OVER (…)", "The number of the first row of equal order."},
-		{"DENSE_RANK", WindowDenseRank, "DENSE_RANK() OVER (…)", "The number of different orders up to the row."},
-		{"NTILE", WindowNtile, "NTILE(n) OVER (…)", "The number, from 1 to n, of the row's part when the partition is divided into n even parts."},
-		{"PERCENT_RANK", WindowPercentRank, "PERCENT_RANK() OVER (…)", "(RANK − 1) divided by the number of the other rows."},
-		{"CUME_DIST", WindowCumeDist, "CUME_DIST() OVER (…)", "The part of the rows that do not come after the row."},
-		{"LAG", WindowLag, "LAG(x [, n [, default]]) OVER (…)", "The value of x n rows before, 1 by default."},
-		{"LEAD", WindowLead, "LEAD(x [, n [, default]]) OVER (…)", "The value of x n rows after, 1 by default."},
+		{"ROW_NUMBER", WindowRowNumber, "ROW_NUMBER() OVER (…)", "The number of the row in its partition, from 1.",
+			[]RowsExample{{"ROW_NUMBER() OVER (ORDER BY x DESC)", "(1), (3), (2)", "3, 2, 1"}}},
+		{"RANK", WindowRank, "RANK() OVER (…)", "The number of the first row of equal order.",
+			[]RowsExample{{"RANK() OVER (ORDER BY x)", "(1), (1), (2)", "1, 1, 3"}}},
+		{"DENSE_RANK", WindowDenseRank, "DENSE_RANK() OVER (…)", "The number of different orders up to the row.",
+			[]RowsExample{{"DENSE_RANK() OVER (ORDER BY x)", "(1), (1), (2)", "1, 1, 2"}}},
+		{"NTILE", WindowNtile, "NTILE(n) OVER (…)", "The number, from 1 to n, of the row's part when the partition is divided into n even parts.",
+			[]RowsExample{{"NTILE(2) OVER (ORDER BY x)", "(1), (2), (3)", "1, 1, 2"}}},
+		{"PERCENT_RANK", WindowPercentRank, "PERCENT_RANK() OVER (…)", "(RANK − 1) divided by the number of the other rows.",
+			[]RowsExample{{"PERCENT_RANK() OVER (ORDER BY x)", "(1), (2), (3)", "0.0, 0.5, 1.0"}}},
+		{"CUME_DIST", WindowCumeDist, "CUME_DIST() OVER (…)", "The part of the rows that do not come after the row.",
+			[]RowsExample{{"CUME_DIST() OVER (ORDER BY x)", "(1), (1), (2), (3)", "0.5, 0.5, 0.75, 1.0"}}},
+		{"LAG", WindowLag, "LAG(x [, n [, default]]) OVER (…)", "The value of x n rows before, 1 by default.",
+			[]RowsExample{{"LAG(x) OVER (ORDER BY x)", "(1), (2), (3)", "NULL, 1, 2"}, {"LAG(x, 2, 0) OVER (ORDER BY x)", "(1), (2), (3)", "0, 0, 1"}}},
+		{"LEAD", WindowLead, "LEAD(x [, n [, default]]) OVER (…)", "The value of x n rows after, 1 by default.",
+			[]RowsExample{{"LEAD(x) OVER (ORDER BY x)", "(1), (2), (3)", "2, 3, NULL"}}},
 	}
 }
 
