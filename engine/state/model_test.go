@@ -483,13 +483,15 @@ func (w *world) run(steps int) {
 		case x < 97:
 			w.verify()
 		case w.fs != nil:
-			clone := w.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: w.rng.IntN(2) * 50, RNG: w.rng})
-			if err := w.s.Close(); err != nil {
-				w.t.Fatal(err)
+			for range 1 + w.rng.IntN(3) { // more than one in a row
+				clone := w.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: w.rng.IntN(2) * 50, RNG: w.rng})
+				if err := w.s.Close(); err != nil {
+					w.t.Fatal(err)
+				}
+				w.fs = clone
+				w.shards = 1 + w.rng.IntN(5)
+				w.open()
 			}
-			w.fs = clone
-			w.shards = 1 + w.rng.IntN(5)
-			w.open()
 			if w.rng.IntN(3) == 0 {
 				w.warm(1 << 20)
 				w.checkWarm()

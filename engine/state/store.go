@@ -135,6 +135,11 @@ func (s *Store) open() error {
 	if err := s.openDir(); err != nil {
 		return err
 	}
+	if !s.opts.ReadOnly {
+		if err := s.sealLog(); err != nil {
+			return err
+		}
+	}
 	db, err := pebble.Open(s.fs.PathJoin(s.opts.Dir, dbDir), s.pebbleOpts)
 	if err != nil {
 		return err
