@@ -81,7 +81,6 @@ var volatile = []struct {
 	{regexp.MustCompile(`[\d.]+ (?:B|[kMG]B) peak`), "N peak"},
 	{regexp.MustCompile(`\b[0-9a-f]{32}\b`), "JOB"},
 	{regexp.MustCompile(`(\bsluice )[^ ]+( \(commit \w+\))? go[\d.]+ \w+/\w+`), "${1}VERSION"},
-	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`), "TIME"},
 	{regexp.MustCompile(`(on disk: +)[\d.]+ [kMG]?B`), "${1}N"},
 	{regexp.MustCompile(`/tmp/\S*?/(\d{3}/)`), "/DIR/"},
 }
