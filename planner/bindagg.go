@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/sluicesql/sluice/engine/expr"
@@ -36,7 +37,8 @@ func (b *binder) aggregateCall(c *ast.Call, sc *scope, column func(expr.Expr) in
 		}
 		call.args = append(call.args, column(a))
 	}
-	if fn.Kind == expr.AggMin || fn.Kind == expr.AggMax {
+	switch fn.Kind {
+	case expr.AggMin, expr.AggMax, expr.AggFirst, expr.AggLast:
 		call.distinct = false // it makes no difference
 	}
 	if c.Filter != nil {
@@ -46,7 +48,7 @@ func (b *binder) aggregateCall(c *ast.Call, sc *scope, column func(expr.Expr) in
 		}
 		call.filter = column(expr.And(conds...))
 	}
-	if call.order, err = b.aggregateOrder(c, fn, sc, column); err != nil {
+	if call.order, err = b.aggregateOrder(c, &call, sc, column); err != nil {
 		return fail(err)
 	}
 	return call, t, nil
@@ -129,12 +131,12 @@ func (c *aggCall) takeSeparator(call *ast.Call, args []expr.Expr) ([]expr.Expr, 
 }
 
 // aggregateOrder binds ORDER BY within the parentheses, or WITHIN GROUP.
-func (b *binder) aggregateOrder(c *ast.Call, fn *expr.Aggregate, sc *scope, column func(expr.Expr) int) ([]orderKey, error) {
+func (b *binder) aggregateOrder(c *ast.Call, call *aggCall, sc *scope, column func(expr.Expr) int) ([]orderKey, error) {
 	items := c.OrderBy
 	if len(c.WithinGroup) > 0 {
 		items = c.WithinGroup
 	}
-	switch fn.Kind {
+	switch call.fn.Kind {
 	case expr.AggFirst, expr.AggLast, expr.AggList, expr.AggArray:
 	default:
 		// The order of its values makes no difference to the function.
@@ -150,6 +152,9 @@ func (b *binder) aggregateOrder(c *ast.Call, fn *expr.Aggregate, sc *scope, colu
 		k, err := b.orderColumn(&items[i], sc, column)
 		if err != nil {
 			return nil, err
+		}
+		if call.distinct && !slices.Contains(call.args, k.col) {
+			return nil, errAt(items[i].Expr.Position(), "%s with DISTINCT can be ordered by its argument alone: a value that stands in several rows has no one place in another order", call.fn.Name)
 		}
 		order = append(order, k)
 	}

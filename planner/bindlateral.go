@@ -65,13 +65,22 @@ func (b *binder) lateralTable(t *ast.Join, d *ast.DerivedTable, l rel, left *sco
 	var joined rel
 	switch {
 	case f.agg != nil || t.Kind == ast.LeftJoin:
-		joined = &relOuter{kind: LeftJoin, left: first, right: in, conds: f.conds, solid: b.loosen(f.rel), asked: len(f.conds) == 0}
+		joined = &relOuter{kind: LeftJoin, left: first, right: in, conds: f.conds, solid: b.loosen(f.rel), asked: unrelated(f.conds, f.rel)}
 	default:
 		j := &relJoin{inputs: []joinInput{first, in}, conds: f.conds}
-		if len(f.conds) == 0 {
+		if unrelated(f.conds, f.rel) {
 			j.crosses = 1
 		}
 		joined = j
+	}
+	if f.agg != nil && t.Kind != ast.LeftJoin {
+		with, err := f.overNoRows(b, d.Pos)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, c := range f.having { // without the aggregate's row there is none
+			joined = filtered(joined, []expr.Expr{with(c)})
+		}
 	}
 	x := &relExtend{in: joined}
 	own := f.rel.out()

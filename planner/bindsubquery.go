@@ -99,9 +99,21 @@ func (b *binder) subquery(q *ast.Query, sc *scope) (*lifted, []field, error) {
 // mark joins the rows around with r and returns the column that says whether a row has a match.
 func (b *binder) mark(sc *scope, pos ast.Pos, r rel, conds []expr.Expr) expr.Expr {
 	id := b.columns.add("$match", "match", types.Of(types.Boolean).Required())
-	o := &relOuter{kind: MarkJoin, right: joinInput{rel: r, pos: pos, kind: "this subquery"}, conds: conds, mark: id, asked: len(conds) == 0}
+	o := &relOuter{kind: MarkJoin, right: joinInput{rel: r, pos: pos, kind: "this subquery"}, conds: conds, mark: id, asked: unrelated(conds, r)}
 	sc.subs.joins = append(sc.subs.joins, o)
 	return b.columns.ref(id)
+}
+
+// unrelated reports whether none of the conditions relates a subquery's rows to those around it.
+func unrelated(conds []expr.Expr, r rel) bool {
+	own := setOf(r.out())
+	return !slices.ContainsFunc(conds, func(c expr.Expr) bool {
+		inner, outer := false, false
+		for _, id := range expr.ColumnsOf(c) {
+			inner, outer = inner || own[id], outer || !own[id]
+		}
+		return inner && outer
+	})
 }
 
 // exists binds EXISTS.
@@ -325,7 +337,7 @@ func (b *binder) scalar(e *ast.Subquery, sc *scope) (expr.Expr, error) {
 	}
 	o := &relOuter{
 		kind: LeftJoin, right: joinInput{rel: f.rel, pos: e.Pos, kind: "this subquery"}, conds: f.conds,
-		asked: len(f.conds) == 0, single: "the subquery at " + e.Pos.String(),
+		asked: unrelated(f.conds, f.rel), single: "the subquery at " + e.Pos.String(),
 	}
 	x := f.value(b, fields[0].id)
 	own := f.rel.out()

@@ -244,9 +244,9 @@ func (l *lifter) keyColumn(x *relExtend, e expr.Expr) int {
 	return id
 }
 
-// withoutRows is x, an expression over the aggregate's results, with the values that those have over no rows:
-// a count is 0 then, a JSON array or object an empty one, everything else NULL.
-func (f *lifted) withoutRows(b *binder, pos ast.Pos, x expr.Expr) (expr.Expr, error) {
+// overNoRows gives expressions over the aggregate's results the values that those have over no rows: a count is 0 then,
+// a JSON array or object an empty one, everything else NULL.
+func (f *lifted) overNoRows(b *binder, pos ast.Pos) (func(expr.Expr) expr.Expr, error) {
 	nothing := map[expr.AggKind]expr.Expr{
 		expr.AggCount: bigint(0), expr.AggJSONArray: expr.StringConst("[]"), expr.AggJSONObject: expr.StringConst("{}"),
 	}
@@ -262,17 +262,25 @@ func (f *lifted) withoutRows(b *binder, pos ast.Pos, x expr.Expr) (expr.Expr, er
 		}
 		values[c.id] = e
 	}
-	with := func(e expr.Expr) expr.Expr {
+	return func(e expr.Expr) expr.Expr {
 		return expr.Remap(e, func(c *expr.Column) expr.Expr {
 			if e := values[c.Index]; e != nil {
 				return e
 			}
 			return c
 		})
+	}, nil
+}
+
+// withoutRows is x, an expression over the aggregate's results, with the values that those have over no rows, and NULL
+// where HAVING leaves no row.
+func (f *lifted) withoutRows(b *binder, pos ast.Pos, x expr.Expr) (expr.Expr, error) {
+	with, err := f.overNoRows(b, pos)
+	if err != nil {
+		return nil, err
 	}
-	x = with(x)
 	if len(f.having) == 0 {
-		return x, nil
+		return with(x), nil
 	}
-	return b.call(pos, "CASE", with(expr.And(f.having...)), x, expr.NullConst(x.Type().Nullable()))
+	return b.call(pos, "CASE", with(expr.And(f.having...)), with(x), expr.NullConst(x.Type().Nullable()))
 }

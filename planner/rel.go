@@ -237,24 +237,24 @@ func changing(r rel) bool {
 	return false
 }
 
-// hasState reports whether r holds a join, an aggregate or the like, so that computing it twice would keep its
-// state twice.
-func hasState(r rel) bool {
+// once reports whether r is computed once for all who use it: it holds a join, an aggregate or the like, whose state
+// would be kept twice, or something that would give another value the second time.
+func once(r rel) bool {
 	switch r := r.(type) {
 	case *relFilter:
-		return hasState(r.in)
+		return !allDeterministic(r.conds) || once(r.in)
 	case *relExtend:
-		return hasState(r.in)
+		return !deterministicItems(r.items) || once(r.in)
 	case *relView:
-		return hasState(r.body)
+		return once(r.body)
 	case *relShared:
-		return hasState(r.def.body)
+		return once(r.def.body)
 	case *relRepeat:
-		return hasState(r.in)
+		return once(r.in)
 	case *relUnion:
-		return slices.ContainsFunc(r.inputs, hasState)
+		return slices.ContainsFunc(r.inputs, once)
 	case *relUnnest:
-		return hasState(r.in)
+		return !expr.Deterministic(r.list) || once(r.in)
 	case *relJoin, *relOuter, *relAggregate, *relWindow:
 		return true
 	}

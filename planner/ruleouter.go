@@ -87,7 +87,11 @@ func simplified(o *relOuter, conds []expr.Expr) rel {
 	n.kind = LeftJoin
 	switch {
 	case o.kind == FullJoin && noLeft && noRight, o.kind == LeftJoin && noRight:
-		return &relJoin{inputs: []joinInput{o.left, o.right}, conds: o.conds}
+		j := &relJoin{inputs: []joinInput{o.left, o.right}, conds: o.conds}
+		if o.asked {
+			j.crosses = 1
+		}
+		return j
 	case o.kind == FullJoin && noLeft:
 		return &n
 	case o.kind == FullJoin && noRight:

@@ -19,7 +19,7 @@ var rules = []struct {
 	rules []rule
 }{
 	{"resolve", []rule{
-		{"share views that hold state and have several references", (*logicalJob).shareViews},
+		{"share views that hold state, or give another value each time, and have several references", (*logicalJob).shareViews},
 	}},
 	{"simplify", []rule{
 		{"fold constants", (*logicalJob).foldConstants},
@@ -127,7 +127,7 @@ func mapInputs(r rel, f func(rel) (rel, error)) (err error) {
 	return err
 }
 
-// shareViews replaces each reference to a view by its body, or, where a view with state in it is
+// shareViews replaces each reference to a view by its body, or, where a view that is to be computed once is
 // referred to at several places of the text, by a shared body that is computed once. References are
 // counted in the text: a view that is used once by a view that is used twice is computed once anyway.
 func (j *logicalJob) shareViews() error {
@@ -168,7 +168,7 @@ func (j *logicalJob) shareViews() error {
 		if !ok {
 			return r, mapInputs(r, resolve)
 		}
-		if len(refs[v.view]) < 2 || !hasState(v.body) {
+		if len(refs[v.view]) < 2 || !once(v.body) {
 			return resolve(v.body)
 		}
 		d := defs[v.view]
