@@ -17,6 +17,9 @@ import (
 // after the point, and 131,072 before it.
 const maxScale = 1 << 17
 
+// maxUnscaled bounds the base64 that is made a number of: turning it into digits takes more than linear time.
+const maxUnscaled = 1 << 18
+
 // decimal takes a number, a string that holds one, and Debezium's encodings of the unscaled value. Digits
 // that the type would drop are an error.
 func (d *Decoder) decimal(n *node, t *jsonscan.Token) (row.Datum, error) {
@@ -130,12 +133,12 @@ func (d *Decoder) variableDecimal(n *node, t *jsonscan.Token) ([]byte, error) {
 
 // plain is the text of the decimal whose unscaled value is s in base64.
 func (d *Decoder) plain(n *node, t *jsonscan.Token, s []byte, scale int64) ([]byte, error) {
+	if scale < -maxScale || scale > maxScale || len(s) > maxUnscaled {
+		return nil, d.outOfRange(n, t)
+	}
 	v, ok := bigEndian(s)
 	if !ok {
 		return nil, d.mismatch(n, t)
-	}
-	if scale < -maxScale || scale > maxScale {
-		return nil, d.outOfRange(n, t)
 	}
 	digits := new(big.Int).Abs(v).Append(nil, 10)
 	buf := d.scratch
@@ -161,6 +164,9 @@ func (d *Decoder) plain(n *node, t *jsonscan.Token, s []byte, scale int64) ([]by
 // bits is the text of a BIT(n): its value for a numeric type, else its digits.
 func (d *Decoder) bits(n *node, t *jsonscan.Token) ([]byte, error) {
 	s, _ := d.scalar(t)
+	if len(s) > maxUnscaled {
+		return nil, d.outOfRange(n, t)
+	}
 	b, err := base64.StdEncoding.DecodeString(string(s))
 	if err != nil {
 		return nil, d.mismatch(n, t)

@@ -1,0 +1,82 @@
+package debezium
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	_ "github.com/cockroachdb/datadriven" // declares the flag -rewrite
+)
+
+// TestPage holds the table of encodings in the documentation to those that TestEncodings reads.
+func TestPage(t *testing.T) {
+	const page = "../../../docs/debezium.md"
+	b, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, ok := strings.Cut(string(b), "-rewrite -->\n")
+	_, tail, ended := strings.Cut(rest, "<!-- end of encodings -->")
+	if !ok || !ended {
+		t.Fatal("the page has no place for the table")
+	}
+	want := head + "-rewrite -->\n" + encodingsTable() + "<!-- end of encodings -->" + tail
+	if want == string(b) {
+		return
+	}
+	if flag.Lookup("rewrite").Value.String() != "true" {
+		t.Fatalf("%s is not what the tests say; run go test ./connectors/format/debezium -run TestPage -rewrite", page)
+	}
+	if err := os.WriteFile(page, []byte(want), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func encodingsTable() string {
+	var b strings.Builder
+	b.WriteString("| | told by | value | declared | read as |\n|---|---|---|---|---|\n")
+	for _, c := range encodings {
+		told := "the declared type"
+		switch {
+		case c.schema != "" && c.options != "":
+			told = "the schema " + schemaName(c.schema) + ", not `" + c.options + "`"
+		case c.schema != "":
+			told = "the schema " + schemaName(c.schema)
+		case c.options != "":
+			told = "`" + c.options + "`"
+		}
+		want := "`" + c.want + "`"
+		switch c.want {
+		case "type":
+			want = "an error: it is no such value, or cannot be told"
+		case "range":
+			want = "an error: it does not fit"
+		case "":
+			want = "the empty string"
+		}
+		for _, cell := range []string{c.what, told, "`" + c.value + "`", "`" + c.typ.String() + "`", want} {
+			b.WriteString("| " + strings.ReplaceAll(cell, "|", `\|`) + " ")
+		}
+		b.WriteString("|\n")
+	}
+	return b.String()
+}
+
+// schemaName is what a field's schema tells: its name, or else its type, and what parameters are read.
+func schemaName(schema string) string {
+	for _, key := range []string{`"name":"`, `"type":"`} {
+		if _, rest, ok := strings.Cut(schema, key); ok {
+			name, _, _ := strings.Cut(rest, `"`)
+			name = name[strings.LastIndexByte(name, '.')+1:]
+			for _, p := range []string{"scale", "length"} {
+				if _, rest, ok := strings.Cut(schema, `"`+p+`":"`); ok {
+					n, _, _ := strings.Cut(rest, `"`)
+					name += ", " + p + " " + n
+				}
+			}
+			return "`" + name + "`"
+		}
+	}
+	return ""
+}
