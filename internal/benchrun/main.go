@@ -30,14 +30,15 @@ const (
 	jobLatency    = "latency"
 	jobStart      = "start"
 	jobMemory     = "memory"
-	jobBudget     = "budget" // into Kafka with less memory than the state takes
+	jobOperators  = "operators" // aggregates, top-N and joins over generated changes
+	jobBudget     = "budget"    // into Kafka with less memory than the state takes
 	// What guarantees cost, and how long recovery takes. It comes last, since it adds to the workload's topics.
 	jobReliability = "reliability"
 )
 
 var (
-	allJobs     = []string{jobThroughput, jobExact, jobLatency, jobStart, jobMemory, jobBudget, jobReliability}
-	defaultJobs = []string{jobThroughput, jobExact, jobLatency, jobStart, jobMemory, jobReliability}
+	allJobs     = []string{jobThroughput, jobExact, jobLatency, jobStart, jobMemory, jobOperators, jobBudget, jobReliability}
+	defaultJobs = []string{jobThroughput, jobExact, jobLatency, jobStart, jobMemory, jobOperators, jobReliability}
 )
 
 // options are the command's flags.
@@ -146,6 +147,8 @@ func measure(ctx context.Context, b *bench, o options) (*report, error) {
 			r.latency, err = b.measureLatency(ctx, fullProbe)
 		case jobStart:
 			r.start, err = b.measureStart(ctx)
+		case jobOperators:
+			r.operators, err = b.measureOperators(operatorChanges)
 		case jobBudget:
 			r.budget, err = b.measureBudget(ctx, o.size, o.budget)
 		case jobMemory:

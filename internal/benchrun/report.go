@@ -16,6 +16,7 @@ type report struct {
 	latency     *latencies
 	start       *startup
 	memory      *memory
+	operators   *operators
 	reliability *reliability
 	budget      *withinBudget
 }
@@ -40,6 +41,9 @@ func (r *report) sections() []section {
 	}
 	if r.memory != nil {
 		s = append(s, section{"memory", r.memorySection()})
+	}
+	if r.operators != nil {
+		s = append(s, section{"operators", r.operatorsSection()})
 	}
 	if r.budget != nil {
 		s = append(s, section{"budget", r.budgetSection()})

@@ -324,13 +324,13 @@ func multiset(m map[string]int) string {
 // rests tells whether a plan keeps state over empty tables: an aggregate without GROUP BY has a row over no rows,
 // which the operators above it hold too, and VALUES are rows.
 func rests(p *planner.Plan) bool {
-	var any func(planner.Node) bool
-	any = func(node planner.Node) bool {
+	var holds func(planner.Node) bool
+	holds = func(node planner.Node) bool {
 		if a, ok := node.(*planner.Aggregate); ok && a.Global {
 			return true
 		}
 		_, values := node.(*planner.Values)
-		return values || slices.ContainsFunc(node.Inputs(), any)
+		return values || slices.ContainsFunc(node.Inputs(), holds)
 	}
-	return slices.ContainsFunc(p.Sinks, func(s *planner.Sink) bool { return any(s) })
+	return slices.ContainsFunc(p.Sinks, func(s *planner.Sink) bool { return holds(s) })
 }

@@ -81,10 +81,9 @@ type from struct {
 	alias string
 	cols  []column // of a table or derived table
 
-	join  string // "JOIN", "LEFT JOIN" …
-	l, r  *from
-	on    *expr
-	using string
+	join string // "JOIN", "LEFT JOIN" …
+	l, r *from
+	on   *expr
 }
 
 // expr is an expression: a form filled with its arguments.

@@ -17,7 +17,6 @@ const (
 	OuterJoins      Feature = "outer-joins"
 	CrossJoins      Feature = "cross-joins"     // CROSS JOIN
 	NonEqui         Feature = "non-equi-joins"  // inner joins without an equality
-	Using           Feature = "using"           // JOIN … USING, NATURAL JOIN
 	In              Feature = "in-subquery"     // and NOT IN
 	Exists          Feature = "exists"          // and NOT EXISTS
 	Correlated      Feature = "correlated"      // subqueries that look out
@@ -43,7 +42,7 @@ const (
 
 // All are all features.
 var All = []Feature{
-	OuterJoins, CrossJoins, NonEqui, Using, In, Exists, Correlated, Scalar, Aggregates, DistinctAgg, FilterAgg, GroupingSets,
+	OuterJoins, CrossJoins, NonEqui, In, Exists, Correlated, Scalar, Aggregates, DistinctAgg, FilterAgg, GroupingSets,
 	Statistics, TopN, Rank, Qualify, Limit, Over, Distinct, UnionAll, SetOps, SetOpsAll, With, WindowSubquery, RichExpressions,
 }
 

@@ -189,10 +189,9 @@ var (
 
 // andForm and the comparisons that joins are made of.
 var (
-	andForm   = &form{sluice: "($1 AND $2)", out: kindBool}
-	equals    = &form{sluice: "($1 = $2)", out: kindBool}
-	compares  = []*form{{sluice: "($1 < $2)", out: kindBool}, {sluice: "($1 <> $2)", out: kindBool}, {sluice: "($1 >= $2)", out: kindBool}}
-	atMost    = &form{sluice: "($1 <= $2)", out: kindBool}
-	between   = &form{sluice: "($1 BETWEEN $2 AND $3)", out: kindBool}
-	groupingF = &form{sluice: "GROUPING($1)", out: kindInt, max: small(1)}
+	andForm  = &form{sluice: "($1 AND $2)", out: kindBool}
+	equals   = &form{sluice: "($1 = $2)", out: kindBool}
+	compares = []*form{{sluice: "($1 < $2)", out: kindBool}, {sluice: "($1 <> $2)", out: kindBool}, {sluice: "($1 >= $2)", out: kindBool}}
+	atMost   = &form{sluice: "($1 <= $2)", out: kindBool}
+	between  = &form{sluice: "($1 BETWEEN $2 AND $3)", out: kindBool}
 )

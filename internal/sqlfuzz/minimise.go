@@ -1,6 +1,7 @@
 package sqlfuzz
 
 import (
+	"errors"
 	"maps"
 	"regexp"
 	"slices"
@@ -47,7 +48,8 @@ var changing = regexp.MustCompile(`[0-9]+|"[^"]*"|'[^']*'`)
 
 // failureKind is the way in which a case fails: that results differ, or an error's words.
 func failureKind(err error) string {
-	if d, ok := err.(*oracle.Difference); ok && d != nil {
+	var d *oracle.Difference
+	if errors.As(err, &d) {
 		return "difference"
 	}
 	first, _, _ := strings.Cut(err.Error(), "\n")
