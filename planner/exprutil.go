@@ -49,7 +49,7 @@ func total(e expr.Expr) bool {
 		"IS NOT FALSE", "IS UNKNOWN", "IS NOT UNKNOWN", "IS DISTINCT FROM", "IS NOT DISTINCT FROM", "CASE", "COALESCE", "UPPER", "LOWER", "CHAR_LENGTH", "TRY_CAST":
 	case "CAST":
 		from := c.Args[0].Type()
-		if wider := c.T.Kind == types.Decimal || c.T.IsApprox(); !widens(from, c.T) && !(from.IsNumeric() && wider && exactly(from, c.T)) {
+		if wider := c.T.Kind == types.Decimal || c.T.IsApprox(); !widens(from, c.T) && (!from.IsNumeric() || !wider || !exactly(from, c.T)) {
 			return false
 		}
 	default:

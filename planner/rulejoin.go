@@ -227,7 +227,8 @@ func nullSafe(conds []expr.Expr, left, right []int) []expr.Expr {
 			continue
 		}
 		a, b := call.Args[0], call.Args[1]
-		if !(within(a, left) && within(b, right) || within(b, left) && within(a, right)) || !sameForm(a.Type(), b.Type()) {
+		across := within(a, left) && within(b, right) || within(b, left) && within(a, right)
+		if !across || !sameForm(a.Type(), b.Type()) {
 			out = append(out, c)
 			continue
 		}

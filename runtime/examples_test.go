@@ -76,7 +76,7 @@ func resultOf(t *testing.T, query string) []string {
 	}
 	types := plan.Sinks[0].Input.Out().Types()
 	net := map[string]int{}
-	for n := uint64(0); n < 100; n++ {
+	for n := range uint64(100) {
 		changes, _ := sink.Epoch(n)
 		for _, c := range changes {
 			var values []string

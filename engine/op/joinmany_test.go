@@ -50,7 +50,7 @@ func runMany(t *testing.T, seed uint64, forms []randomForm, residual bool) {
 	for i, f := range forms {
 		s := JoinSide{
 			Table: sh.Table(state.TableID(0, uint8(i)), f.unique == nil), Key: keyenc.Columns(randomTypes, []int{0}), Bag: f.unique == nil, Upsert: f.upsert,
-			Name: fmt.Sprint("input ", i), Describe: func(r row.Row) string { return fmt.Sprint([]byte(r)) },
+			Name: fmt.Sprint("input ", i), Describe: func(r row.Row) string { return fmt.Sprintf("%x", []byte(r)) },
 		}
 		if len(f.unique) == 2 {
 			s.Sub = keyenc.Columns(randomTypes, []int{1})
@@ -104,7 +104,9 @@ func runMany(t *testing.T, seed uint64, forms []randomForm, residual bool) {
 	if err := store.Commit([]*state.Frozen{f}, []byte("cut")); err != nil {
 		t.Fatal(err)
 	}
-	sh.Durable(f)
+	if err := sh.Durable(f); err != nil {
+		t.Fatal(err)
+	}
 	again := rowSum{}
 	j.next = again
 	if err := j.Reemit(); err != nil || !maps.Equal(again, have) {
