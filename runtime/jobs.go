@@ -1,6 +1,8 @@
 package runtime
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,7 +15,14 @@ import (
 
 func (j *Job) jobName() string { return j.cfg.Plan.Options[planner.OptPipelineName] }
 
-// jobsDir is the folder in which the running jobs of a user are noted: a file for each, named by its id, that holds
+// runName tells running jobs apart: those restored from savepoints have the id of the job that the savepoint is of, and
+// may run beside it.
+func runName(id, dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return id + "-" + hex.EncodeToString(sum[:4])
+}
+
+// jobsDir is the folder in which the running jobs of a user are noted: a file for each, with its runName, that holds
 // the path of its state directory.
 func jobsDir() string {
 	if d := os.Getenv("XDG_RUNTIME_DIR"); d != "" {
@@ -23,12 +32,12 @@ func jobsDir() string {
 }
 
 // register notes a running job, and returns the file to remove when it ends.
-func register(id, dir string) (string, error) {
+func register(name, dir string) (string, error) {
 	jobs := jobsDir()
 	if err := os.MkdirAll(jobs, 0o700); err != nil {
 		return "", err
 	}
-	file := filepath.Join(jobs, id)
+	file := filepath.Join(jobs, name)
 	return file, os.WriteFile(file, []byte(dir), 0o600)
 }
 

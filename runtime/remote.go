@@ -17,6 +17,7 @@ import (
 	"github.com/goccy/go-json"
 
 	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/engine/state"
 )
 
 // A job with a state directory listens on a socket in it, so that other processes of this machine can ask it for
@@ -87,7 +88,7 @@ func (j *Job) openRemote() (*remote, error) {
 	path := filepath.Join(dir, socketFile)
 	pointer := filepath.Join(dir, socketPathFile)
 	if len(path) > maxSocketPath {
-		path = filepath.Join(os.TempDir(), "sluice-"+j.id+".sock")
+		path = filepath.Join(os.TempDir(), "sluice-"+runName(j.id, dir)+".sock")
 		if err := os.WriteFile(pointer, []byte(path), 0o600); err != nil {
 			return nil, err
 		}
@@ -107,7 +108,7 @@ func (j *Job) openRemote() (*remote, error) {
 		return nil, errors.Join(err, l.Close())
 	}
 	r.files = append(r.files, path)
-	if entry, err := register(j.id, dir); err == nil { // a convenience: sluice jobs finds it
+	if entry, err := register(runName(j.id, dir), dir); err == nil { // a convenience: sluice jobs finds it
 		r.files = append(r.files, entry)
 	}
 	r.server = &http.Server{Handler: j.handler(dir), ReadHeaderTimeout: 10 * time.Second}
@@ -235,16 +236,18 @@ func (r *Remote) Resume() error { return r.post("resume", "") }
 func (r *Remote) Savepoint(dir string) error { return r.post("savepoint", dir) }
 
 // Stop stops the job in order, with a last savepoint unless savepoint is empty, and returns when it has let go of
-// its control channel.
+// its state directory.
 func (r *Remote) Stop(savepoint string) error {
 	if err := r.post("stop", savepoint); err != nil {
 		return err
 	}
-	for {
-		if _, err := Dial(r.dir); err != nil {
-			return nil
+	for ; ; time.Sleep(20 * time.Millisecond) {
+		if _, err := Dial(r.dir); err == nil {
+			continue
 		}
-		time.Sleep(20 * time.Millisecond)
+		if used, err := state.InUse(state.DefaultFS, r.dir); err != nil || !used {
+			return err
+		}
 	}
 }
 

@@ -30,6 +30,9 @@ type request struct {
 	epoch  uint64 // what was read in it must be durable for the request to be done
 }
 
+// errResumed answers a pause that was ended before it was complete.
+var errResumed = errors.New("the job was resumed before the pause was complete")
+
 // errEnded answers requests that the job's end overtook.
 var errEnded = errors.New("the job has ended")
 
@@ -95,6 +98,9 @@ func (c *controller) serve(ctx context.Context, rows int64) (point bool, err err
 		clean := rows == 0 && (!c.dirty || !c.job.durable())
 		switch {
 		case r.action == resumeJob || r.action == stopWithSavepoint:
+			continue
+		case r.action == pauseJob && !c.job.halted.Load():
+			r.done <- errResumed
 			continue
 		case c.committing() || r.action == pauseJob && c.flying():
 		case r.action == pauseJob && clean:

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/runtime"
 )
 
@@ -263,5 +264,121 @@ func TestSavepointAndTransactionalSinks(t *testing.T) {
 	sort.Strings(want)
 	if got != strings.Join(want, ", ") || got == "" {
 		t.Errorf("the sink holds\n%s\nwant\n%s", got, strings.Join(want, ", "))
+	}
+}
+
+// held is a connector whose sinks acknowledge nothing, and do not close, until they are let go.
+type held struct {
+	spi.Connector
+	acks, closes chan struct{}
+}
+
+func (h held) OpenSink(ctx context.Context, spec spi.SinkSpec) (spi.Sink, error) {
+	s, err := h.Connector.OpenSink(ctx, spec)
+	return heldSink{s, h}, err
+}
+
+type heldSink struct {
+	spi.Sink
+	h held
+}
+
+func (s heldSink) Writer(i int) spi.Writer { return heldWriter{s.Sink.Writer(i), s.h} }
+
+func (s heldSink) Close() error {
+	<-s.h.closes
+	return s.Sink.Close()
+}
+
+type heldWriter struct {
+	spi.Writer
+	h held
+}
+
+func (w heldWriter) Barrier(ctx context.Context, epoch uint64, ack func(error)) {
+	w.Writer.Barrier(ctx, epoch, func(err error) {
+		go func() {
+			<-w.h.acks
+			ack(err)
+		}()
+	})
+}
+
+// startHeld starts a job with held sinks.
+func (d *directory) startHeld(sql string) held {
+	h := held{acks: make(chan struct{}), closes: make(chan struct{})}
+	d.must(d.start(sql, func(cfg *runtime.Config) {
+		h.Connector = cfg.Plan.Sinks[0].Connector
+		cfg.Plan.Sinks[0].Connector = h
+	}))
+	return h
+}
+
+// Resuming ends a pause that is not complete yet, whose answer says so.
+func TestResumeBeforeThePauseIsComplete(t *testing.T) {
+	d := newDirectory(t)
+	d.endless()
+	h := d.startHeld(pairsSQL)
+	close(h.closes)
+	paused := make(chan error, 1)
+	go func() { paused <- d.job.Pause(context.Background()) }()
+	for !d.job.Paused() {
+		time.Sleep(time.Millisecond)
+	}
+	d.must(d.job.Resume(context.Background()))
+	if err := <-paused; err == nil || !strings.Contains(err.Error(), "resumed") {
+		t.Errorf("the pause ended with %v", err)
+	}
+	close(h.acks)
+	d.settle()
+	d.job.Stop()
+	d.must(d.job.Wait())
+}
+
+// When the command to stop a job returns, its state directory is free.
+func TestStopWaitsForTheDirectory(t *testing.T) {
+	d := newDirectory(t)
+	d.endless()
+	h := d.startHeld(pairsSQL)
+	close(h.acks)
+	d.settle()
+	r, err := runtime.Dial(d.dir)
+	d.must(err)
+	time.AfterFunc(200*time.Millisecond, func() { close(h.closes) })
+	d.must(r.Stop(""))
+	d.must(runtime.SetPaused(d.dir, false))
+	d.must(d.job.Wait())
+}
+
+// Jobs that were restored from one savepoint, and the one that it was taken of, run side by side and are told apart.
+func TestJobsOfOneSavepoint(t *testing.T) {
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	t.Setenv("TMPDIR", t.TempDir())
+	d := newDirectory(t)
+	d.endless()
+	root := t.TempDir()
+	d.dir = filepath.Join(root, strings.Repeat("long", 30))
+	d.must(d.start(pairsSQL, nil))
+	d.settle()
+	first, dir := d.job, d.dir
+	target := filepath.Join(root, "save")
+	d.must(first.Savepoint(t.Context(), target))
+	d.dir = filepath.Join(root, strings.Repeat("gone", 30))
+	d.must(d.start(pairsSQL, func(cfg *runtime.Config) { cfg.FromSavepoint = target }))
+	if jobs, err := runtime.Jobs(); err != nil || len(jobs) != 2 {
+		t.Errorf("jobs %v %v", jobs, err)
+	}
+	for _, dir := range []string{dir, d.dir} {
+		r, err := runtime.Dial(dir)
+		d.must(err)
+		s, err := r.Status()
+		d.must(err)
+		if s.Dir != dir {
+			t.Errorf("asked the job of %s, and that of %s answered", dir, s.Dir)
+		}
+	}
+	for _, j := range []*runtime.Job{first, d.job} {
+		j.Stop()
+		d.must(j.Wait())
 	}
 }

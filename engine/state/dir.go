@@ -68,6 +68,18 @@ func (e *LockedError) Error() string { return fmt.Sprintf("another process uses 
 
 func (e *LockedError) Unwrap() error { return e.cause }
 
+// InUse reports whether a process uses the state directory dir. It holds the directory's lock for a moment.
+func InUse(fs FS, dir string) (bool, error) {
+	lock, err := fs.Lock(fs.PathJoin(dir, lockFile))
+	switch {
+	case err == nil:
+		return false, lock.Close()
+	case lockHeld(err):
+		return true, nil
+	}
+	return false, err
+}
+
 // lockHeld tells a lock that somebody holds from a directory that cannot be locked. Within one process,
 // the file system's table of locks has its own words for it.
 func lockHeld(err error) bool {
