@@ -64,3 +64,61 @@ func BenchmarkLoadMiss(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkSpill changes rows in an epoch of many times the budget, and commits it: what it changes goes to sorted runs,
+// and from there to Pebble.
+func BenchmarkSpill(b *testing.B) {
+	s, err := Open(Options{Dir: b.TempDir(), Shards: 1, Budget: 8 << 20})
+	must(b, err)
+	sh := s.Shard(0, 0)
+	tab := sh.Table(1, false)
+	value := make([]byte, 60)
+	var kb KeyBatch
+	var buf []byte
+	const batch = 1024
+	for n := 0; n < b.N; n += batch {
+		kb.Reset()
+		for i := n; i < min(n+batch, b.N); i++ {
+			buf = intKey(buf, uint64(i))
+			kb.Add(buf)
+		}
+		must(b, tab.Load(&kb))
+		for i := range kb.Len() {
+			tab.Put(kb.Hash(i), kb.Key(i), nil, value)
+		}
+		must(b, sh.Maintain())
+	}
+	b.ReportMetric(float64(s.Stats().Spilled)/float64(b.N), "spilled/op")
+	f := sh.Freeze()
+	must(b, s.Commit([]*Frozen{f}, nil))
+	must(b, sh.Durable(f))
+	b.StopTimer()
+	must(b, s.Close())
+}
+
+// BenchmarkWarm reads rows into memory that were on disk at the start.
+func BenchmarkWarm(b *testing.B) {
+	dir := b.TempDir()
+	s, err := Open(Options{Dir: dir, Shards: 1})
+	must(b, err)
+	sh := s.Shard(0, 0)
+	tab := sh.Table(1, false)
+	value := make([]byte, 60)
+	var buf []byte
+	for i := range b.N {
+		buf = intKey(buf, uint64(i))
+		tab.Put(keyenc.Hash(buf), buf, nil, value)
+	}
+	must(b, s.Commit([]*Frozen{sh.Freeze()}, nil))
+	must(b, s.Close())
+	s, err = Open(Options{Dir: dir, Shards: 1})
+	must(b, err)
+	tab = s.Shard(0, 0).Table(1, false)
+	b.ResetTimer()
+	must(b, warmAll(s))
+	b.StopTimer()
+	if tab.Len() != b.N {
+		b.Fatalf("%d rows of %d", tab.Len(), b.N)
+	}
+	must(b, s.Close())
+}
