@@ -54,6 +54,32 @@ func TestCaptures(t *testing.T) {
 	}
 }
 
+// Rows without an envelope, with their deletes by field and by tombstone, end in the same join.
+func TestUnwrappedCaptures(t *testing.T) {
+	folder := filepath.Join(repository(t), "internal/testdata/debezium")
+	finals, err := filepath.Glob(filepath.Join(folder, "*", "unwrap.*.final.json"))
+	if err != nil || len(finals) != 9 {
+		t.Fatalf("found %d captures of rows without an envelope, not 9: %v", len(finals), err)
+	}
+	for _, final := range finals {
+		name := strings.TrimSuffix(final, ".final.json")
+		if strings.HasSuffix(name, ".drop") {
+			continue // the deletes are not in it
+		}
+		prefix := "pg.public"
+		if strings.Contains(name, "mariadb") {
+			prefix = "my.app"
+		}
+		t.Run(strings.TrimPrefix(name, folder+string(filepath.Separator)), func(t *testing.T) {
+			t.Parallel()
+			args := []string{"run", "--embed", uncompressed(t, name+".jsonl"), "--set-var", "PREFIX=" + prefix, "--parallelism", "2", "--result", "json", "-"}
+			if got, want := sumOfJSON(t, sluice(t, t.TempDir(), joinSQL, args...).succeeded(t).stdout), expectedJoin(t, final); !slices.Equal(got, want) {
+				t.Errorf("got  %v\nwant %v", got, want)
+			}
+		})
+	}
+}
+
 // uncompressed is the file of that name, from its .gz when only that is there.
 func uncompressed(t *testing.T, name string) string {
 	t.Helper()

@@ -60,7 +60,7 @@ func newDecoder(s spi.DecodeSpec, rules jsonrow.Rules, form include) (*Decoder, 
 	}
 	for _, e := range []*envelope{d.msg.bare, d.msg.wrapped} {
 		if e != nil {
-			if e.row, err = newUnwrapped(after, d.key); err != nil {
+			if e.row, err = newUnwrapped(after, d.key, d.meta); err != nil {
 				return nil, err
 			}
 		}

@@ -133,6 +133,19 @@ func TestUnwrapped(t *testing.T) {
 			t.Errorf("%s %s: got %q, %v; want %q", c.key, c.value, got, err, c.want)
 		}
 	}
+	meta := open(t, spi.DecodeSpec{Columns: []spi.Column{pairColumns[0], col("t FROM source.timestamp", types.TimestampLTZOf(3)), col("tab FROM source.table", types.String()),
+		col("db FROM source.database", types.String()), col("s FROM schema", types.String()), col("p FROM source.properties", types.MapOf(types.String(), types.String()))}, Mode: spi.Upsert, Key: []int{0}}, nil)
+	for range 3 {
+		if got, err := meta.feed("", `{"id":1,"ts_ms":2,"__table":"users","__source_ts_ms":1764450000123,"__source_db":"app","__db":"other"}`); err != nil || got != "+U(1, 2025-11-29 21:00:00.123, users, app, NULL, NULL)" {
+			t.Error(got, err)
+		}
+		if got, err := meta.feed("", `{"id":1,"__db":"other","__deleted":"true"}`); err != nil || got != "-D(1, NULL, NULL, other, NULL, NULL)" {
+			t.Error(got, err)
+		}
+	}
+	if _, err := meta.feed("", `{"id":1,"__source_ts_ms":"x"}`); err == nil || decodeError(t, err).Field != "source.timestamp" {
+		t.Error(err)
+	}
 	// A row has shown that this is no topic of change events: a delete must not get lost.
 	for _, key := range []string{`{"ID":1}`, `Struct{id=1}`, `[1]`} {
 		if got, err := s.feed(key, ``); err == nil || decodeError(t, err).Fix == "" || got != "" {

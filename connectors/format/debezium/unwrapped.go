@@ -2,6 +2,7 @@ package debezium
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/sluicesql/sluice/connectors/format/jsonrow"
 	"github.com/sluicesql/sluice/connectors/format/jsonscan"
@@ -22,12 +23,32 @@ type unwrapped struct {
 	source *jsonscan.Token
 	// transaction are members that all events of transactions have.
 	transaction []*jsonscan.Token
+	// meta are those of the metadata columns that add.fields put into the row; of several names for one the
+	// first there counts.
+	meta [][]*jsonscan.Token
+}
+
+// addedFields are the names that ExtractNewRecordState's option add.fields gives to metadata.
+var addedFields = map[string][]string{
+	"ingestion-timestamp": {"__ts_ms"},
+	"source.timestamp":    {"__source_ts_ms"},
+	"source.database":     {"__source_db", "__db"},
+	"source.schema":       {"__source_schema", "__schema"},
+	"source.table":        {"__source_table", "__table"},
 }
 
 // newUnwrapped reads the given columns. Members that are among them are never taken for something else.
-func newUnwrapped(columns, key []jsonrow.Field) (u *unwrapped, err error) {
+func newUnwrapped(columns, key []jsonrow.Field, meta []metaColumn) (u *unwrapped, err error) {
 	u = &unwrapped{}
 	names := []string{"__deleted", "__op", "source", "status", "event_count", "data_collections"}
+	added := len(names)
+	for i := range meta {
+		for _, name := range addedFields[meta[i].key] {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
 	var extra []jsonscan.Member
 	at := make([]int, len(names)) // 0 for a column's
 	for i, name := range names {
@@ -53,8 +74,14 @@ func newUnwrapped(columns, key []jsonrow.Field) (u *unwrapped, err error) {
 		return u.fields.Shape().Token(at[i])
 	}
 	u.deleted, u.op, u.source = token(0), token(1), token(2)
-	for i := 3; i < len(names); i++ {
+	for i := 3; i < added; i++ {
 		u.transaction = append(u.transaction, token(i))
+	}
+	u.meta = make([][]*jsonscan.Token, len(meta))
+	for i := range meta {
+		for _, name := range addedFields[meta[i].key] {
+			u.meta[i] = append(u.meta[i], token(slices.Index(names, name)))
+		}
 	}
 	return u, nil
 }
@@ -103,6 +130,17 @@ func (d *Decoder) row(m spi.Message, u *unwrapped, t *jsonscan.Token, out *spi.O
 	b := out.Begin()
 	if err := d.Row(fields, b); err != nil {
 		return true, err
+	}
+	for i := range d.meta {
+		for _, t := range u.meta[i] {
+			if t.IsNull() {
+				continue
+			}
+			if err := d.Set(d.meta[i].value, t, b, d.meta[i].out); err != nil {
+				return true, jsonrow.Within(err, d.meta[i].key)
+			}
+			break
+		}
 	}
 	out.Commit(op)
 	return true, nil
