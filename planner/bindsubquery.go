@@ -93,7 +93,10 @@ func (b *binder) subquery(q *ast.Query, sc *scope) (*lifted, []field, error) {
 	}
 	l := &lifter{b: b, first: first, pos: q.Pos}
 	f, err := l.lift(res.rel)
-	return f, res.fields, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, res.fields, f.stable(q.Pos)
 }
 
 // mark joins the rows around with r and returns the column that says whether a row has a match.

@@ -30,6 +30,21 @@ type lifted struct {
 	having []expr.Expr
 }
 
+// stable refuses what gives another value each time in what is now computed of the rows around: they, or the join with
+// the subquery, can take back what was shown.
+func (f *lifted) stable(pos ast.Pos) error {
+	above := slices.Concat(f.conds, f.having)
+	for _, id := range sortedInts(f.items) {
+		above = append(above, f.items[id])
+	}
+	for _, e := range above {
+		if fn := volatileFunction(e); fn != "" {
+			return volatileError(pos, fn, fn)
+		}
+	}
+	return nil
+}
+
 func (l *lifter) outer(e expr.Expr) bool {
 	return slices.ContainsFunc(expr.ColumnsOf(e), func(id int) bool { return id < l.first })
 }
