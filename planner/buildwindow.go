@@ -22,7 +22,7 @@ func (b *builder) windowOver(in *stream, r *relWindow, why string) *stream {
 		in = b.exchange(in, partition)
 	}
 	f := r.facts(in.facts)
-	n := &Window{Input: in.node, Partition: in.mustAt(partition), Order: in.orderKeys(r.order), Limit: r.limit, Why: why}
+	n := &Window{Input: in.node, Partition: in.mustAt(partition), Order: in.orderKeys(r.order), Ties: in.orderKeys(r.ties), Limit: r.limit, Why: why}
 	ids := slices.Clone(in.ids)
 	for i := range r.calls {
 		c := &r.calls[i]

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sluicesql/sluice/engine/expr"
@@ -92,8 +93,8 @@ func describeWindow(n *Window) (string, []string) {
 	if n.Why != "" {
 		title = "Materialise: one row of " + rows
 	}
-	if len(n.Order) > 0 {
-		d = append(d, "ordered by "+orderText(in, n.Order)+", then by the row")
+	if order := slices.Concat(n.Order, n.Ties); len(order) > 0 {
+		d = append(d, "ordered by "+orderText(in, order)+", then by the row")
 	}
 	var calls []string
 	for i := range n.Calls {

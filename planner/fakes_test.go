@@ -72,6 +72,7 @@ func fakeRegistry() *spi.Registry {
 	r.AddFormat(&fakeFormat{"json", spi.AppendOnly, []spi.Option{{Name: "ignore-parse-errors", Kind: spi.BoolOption, Default: "false"}}})
 	r.AddFormat(&fakeFormat{"debezium-json", spi.Retract, []spi.Option{{Name: "ignore-parse-errors", Kind: spi.BoolOption, Default: "false"}}})
 	metadata := []spi.Column{
+		{Name: "partition", Metadata: "partition", Type: types.Of(types.Int).Required()},
 		{Name: "offset", Metadata: "offset", Type: types.Of(types.BigInt).Required()},
 		{Name: "timestamp", Metadata: "timestamp", Type: types.TimestampLTZOf(3).Required()},
 		{Name: "topic", Metadata: "topic", Type: types.String().Required()},
@@ -115,7 +116,7 @@ func fakeRegistry() *spi.Registry {
 			return spi.SinkTraits{}, err
 		}
 		n, _ := t.Options.Int("sink.parallelism", 0)
-		traits := spi.SinkTraits{Accepts: f.Encodes(), Parallelism: int(n), Metadata: metadata[1:2]}
+		traits := spi.SinkTraits{Accepts: f.Encodes(), Parallelism: int(n), Metadata: metadata[2:3]}
 		for i, c := range t.Columns {
 			if c.Name == t.Options["key.fields"] {
 				traits.Route = []int{i}

@@ -23,9 +23,10 @@ func (j *logicalJob) materialiseSinks() error {
 		case unique || s.materialise == "NONE":
 			continue
 		}
-		s.order = s.ids
-		if len(f.keys) > 0 {
+		if s.order = s.ids; len(f.keys) > 0 {
 			s.order = f.keys[0]
+		} else if ids := j.arrival(s.in); ids != nil {
+			s.order = ids
 		}
 	}
 	return nil
@@ -43,7 +44,10 @@ func (b *builder) materialise(l *logicalSink, s *stream) *stream {
 		}
 	}
 	why := "several rows of the query may have one PRIMARY KEY " + l.sink.table.keyText() + " of " + l.sink.table.Name + ": the one with the greatest (" +
-		strings.Join(names, ", ") + ") is shown, and the next when it goes"
+		strings.Join(names, ", ") + ") is shown"
+	if s.props().Mode != spi.AppendOnly {
+		why += ", and the next when it goes"
+	}
 	if l.materialise == "FORCE" {
 		why = "'" + OptUpsertMaterialize + "' is FORCE"
 	}

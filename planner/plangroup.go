@@ -75,7 +75,10 @@ type Window struct {
 	Input     Node
 	Partition []int
 	Order     []OrderKey
-	Calls     []WindowCall
+	// Ties order the rows that Order holds equal, which are peers all the same; rows equal in both are ordered by
+	// their bytes.
+	Ties  []OrderKey
+	Calls []WindowCall
 	// Limit keeps only rows of some ranks; nil keeps all.
 	Limit *RankLimit
 	// Why tells what the node is for, where the query does not say it.

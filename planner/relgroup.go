@@ -123,8 +123,10 @@ type relWindow struct {
 	in        rel
 	partition []int
 	order     []orderKey
-	calls     []windowCall
-	limit     *RankLimit
+	// ties order the rows that order holds equal, which are peers all the same.
+	ties  []orderKey
+	calls []windowCall
+	limit *RankLimit
 }
 
 // windowCall is a call of a window function over columns of the input.
@@ -152,6 +154,9 @@ func (w *relWindow) reads(s, need colSet) {
 		s[id] = true
 	}
 	for _, k := range w.order {
+		s[k.col] = true
+	}
+	for _, k := range w.ties {
 		s[k.col] = true
 	}
 	for i := range w.calls {
@@ -200,7 +205,7 @@ func (w *relWindow) facts(in *facts) *facts {
 }
 
 func (w *relWindow) renumbered(in rel, f func(int) int) *relWindow {
-	n := &relWindow{in: in, order: renumberedOrder(w.order, f), limit: w.limit}
+	n := &relWindow{in: in, order: renumberedOrder(w.order, f), ties: renumberedOrder(w.ties, f), limit: w.limit}
 	for _, id := range w.partition {
 		n.partition = append(n.partition, f(id))
 	}

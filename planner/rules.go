@@ -35,6 +35,7 @@ var rules = []struct {
 	{"prune", []rule{
 		{"drop DISTINCT and row numbers that keys make idle", (*logicalJob).dropIdle},
 		{"keep rows by a sink's key where the query's are not unique by it", (*logicalJob).materialiseSinks},
+		{"order rows that tie by where they stand in their topic", (*logicalJob).breakTies},
 		{"drop columns that nothing uses", (*logicalJob).pruneColumns},
 	}},
 }

@@ -61,7 +61,7 @@ func (b *builder) window(in *instance, n *planner.Window, out op.Output) error {
 	p := n.Input.Out()
 	ts := p.Types()
 	spec := op.WindowSpec{
-		Table: b.table(in, n, 0, true), Types: ts, Partition: n.Partition, Order: orderColumns(ts, n.Order),
+		Table: b.table(in, n, 0, true), Types: ts, Partition: n.Partition, Order: orderColumns(ts, n.Order), Ties: orderColumns(ts, n.Ties),
 		AppendOnly: p.Mode == spi.AppendOnly, Name: fmt.Sprintf("window #%d, over %s", n.ID, tablesOf(n.Input)),
 	}
 	if l := n.Limit; l != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -36,11 +37,45 @@ func runSinkKeys(t *testing.T, seed uint64, shards, rows int) {
 	hub := memconn.NewHub(seed)
 	events := oracle.Generate(oracle.Users, seed, oracle.HistoryOptions{Changes: 120, Partitions: 3, Redeliver: true})
 	hub.SetTable("users", events)
-	r := spi.NewRegistry()
-	r.AddConnector(hub)
-	stmts, err := parser.Parse("sink.sql", oracle.Users.DDL()+`;
+	got := shownByKey(t, hub, shards, rows, oracle.Users.DDL()+`;
 CREATE TABLE by_age (age BIGINT, id INT, firstname STRING, PRIMARY KEY (age) NOT ENFORCED) WITH ('connector' = 'mem', 'name' = 'out', 'accepts' = 'upsert');
 INSERT INTO by_age SELECT age, id, firstname FROM users WHERE age IS NOT NULL`)
+	if want := greatestByAge(events); !maps.Equal(got, want) {
+		t.Fatalf("got  %v\nwant %v", got, want)
+	}
+}
+
+// TestSinkKeysOfEvents writes events, which have no key, into a table with one: it shows of each key the event that
+// stands last, by partition and offset.
+func TestSinkKeysOfEvents(t *testing.T) {
+	for seed := range uint64(8) {
+		hub, rng := memconn.NewHub(seed), rand.New(rand.NewPCG(seed, 1))
+		events, want := make([][]memconn.Event, 3), map[int64]string{}
+		for p := range events {
+			for range 40 {
+				k, v := rng.Int64N(9), rng.Int64N(100)
+				events[p] = append(events[p], memconn.Event{After: []row.Datum{row.Int(k), row.Int(v)}})
+				want[k] = fmt.Sprintf("%d|%d", k, v)
+			}
+		}
+		hub.SetTable("events", events)
+		got := shownByKey(t, hub, 1+int(seed%3), 7, `
+CREATE TABLE events (k INT, v INT) WITH ('connector' = 'mem', 'name' = 'events', 'native' = 'append', 'metadata' = 'true');
+CREATE TABLE latest (k INT, v INT, PRIMARY KEY (k) NOT ENFORCED) WITH ('connector' = 'mem', 'name' = 'out', 'accepts' = 'upsert');
+INSERT INTO latest SELECT k, v FROM events`)
+		if !maps.Equal(got, want) {
+			t.Fatalf("seed %d\ngot  %v\nwant %v", seed, got, want)
+		}
+	}
+}
+
+// shownByKey runs a script that ends with an INSERT into the sink out, and returns what its rows are in the end, by their
+// key, which is the first column.
+func shownByKey(t *testing.T, hub *memconn.Hub, shards, rows int, sql string) map[int64]string {
+	t.Helper()
+	r := spi.NewRegistry()
+	r.AddConnector(hub)
+	stmts, err := parser.Parse("sink.sql", sql)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,16 +103,14 @@ INSERT INTO by_age SELECT age, id, firstname FROM users WHERE age IS NOT NULL`)
 			t.Fatalf("epoch %d is not complete", n)
 		}
 		for _, c := range changes {
-			if age := c.Row.Int64(0); c.Op == changelog.Delete {
-				delete(got, age)
+			if key := c.Row.Int64(0); c.Op == changelog.Delete {
+				delete(got, key)
 			} else {
-				got[age] = oracle.Text(c.Row, ts)
+				got[key] = oracle.Text(c.Row, ts)
 			}
 		}
 	}
-	if want := greatestByAge(events); !maps.Equal(got, want) {
-		t.Fatalf("got  %v\nwant %v", got, want)
-	}
+	return got
 }
 
 // greatestByAge is what the table holds at the end of the events.

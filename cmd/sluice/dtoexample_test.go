@@ -42,6 +42,23 @@ func TestDtoLatest(t *testing.T) {
 	}
 }
 
+// Versions that one transaction wrote are told apart by their place in the topic, also where the query does not name it:
+// behind DESC the later one is first.
+func TestDtoTies(t *testing.T) {
+	const table = "CREATE TABLE plain (`after` ROW<id BIGINT, json_c STRING>, op STRING, source ROW<`txId` BIGINT>) WITH (" +
+		"'connector' = 'kafka', 'topic' = '${TOPIC_PREFIX:-pg.public}.dto', 'properties.bootstrap.servers' = '${KAFKA_BROKERS}', " +
+		"'scan.startup.mode' = 'earliest-offset', 'scan.bounded.mode' = 'latest-offset', 'format' = 'json');\n"
+	for direction, want := range map[string]string{
+		"DESC": "+I[{\"id_c\":\"t1\",\"int_c\":1}, 1715]\n-U[{\"id_c\":\"t1\",\"int_c\":1}, 1715]\n+U[{\"id_c\":\"t1\",\"int_c\":3}, 1715]\n",
+		"ASC":  "+I[{\"id_c\":\"t1\",\"int_c\":1}, 1715]\n",
+	} {
+		got := dtoChanges(t, table+"SELECT `after`.json_c, source.`txId` FROM plain WHERE `after`.id = 1 AND source.`txId` = 1715 QUALIFY ROW_NUMBER() OVER (ORDER BY source.`txId` "+direction+") = 1")
+		if got != want {
+			t.Errorf("%s: got\n%swant\n%s", direction, got, want)
+		}
+	}
+}
+
 // The join of the documents with themselves takes back what a change, a NULL, a text that is no JSON and a
 // delete make untrue.
 func TestDtoJoin(t *testing.T) {

@@ -20,7 +20,9 @@ type WindowSpec struct {
 	Types     []types.Type
 	Partition []int
 	Order     []keyenc.OrderColumn
-	Calls     []WindowCall
+	// Ties order the rows that Order holds equal, which are peers all the same.
+	Ties  []keyenc.OrderColumn
+	Calls []WindowCall
 	// Limit keeps only rows of some ranks; nil keeps all.
 	Limit *WindowLimit
 	// AppendOnly says that the input takes nothing back, so that rows beyond the limit need not be kept.
@@ -35,8 +37,8 @@ type WindowLimit struct {
 	Lo, Hi int64
 }
 
-// Window keeps the rows of each partition in order: the declared one, and among rows that it holds equal, that of their
-// bytes. At the barrier the partitions that changed show the difference between their rows, with the calls' results,
+// Window keeps the rows of each partition in order: the declared one, and among rows that it and Ties hold equal, that
+// of their bytes. At the barrier the partitions that changed show the difference between their rows, with the calls' results,
 // before and now. It is ROW_NUMBER and its like, top-N, deduplication, and OVER.
 type Window struct {
 	spec    WindowSpec
@@ -70,7 +72,8 @@ func (w *Window) Push(b *changelog.Batch) error {
 	}
 	for i := range b.Len() {
 		h, key, r := w.keys.Hash(i), w.keys.Key(i), b.Row(i)
-		w.enc = append(keyenc.AppendOrder(w.enc[:0], r, w.spec.Order), r...)
+		w.enc = keyenc.AppendOrder(keyenc.AppendOrder(w.enc[:0], r, w.spec.Order), r, w.spec.Ties)
+		w.enc = append(w.enc, r...)
 		if w.first && w.spec.AppendOnly && w.behind(h, key) {
 			continue
 		}
@@ -95,7 +98,7 @@ func (w *Window) show(out *changelog.Batch, h uint64, key []byte) error {
 	t := w.spec.Table
 	if w.first {
 		if r := t.Least(h, key); r != 0 {
-			value, err := w.row(t.Value(r))
+			_, value, err := w.split(t.Value(r))
 			if err != nil {
 				return err
 			}
@@ -112,13 +115,17 @@ func (w *Window) show(out *changelog.Batch, h uint64, key []byte) error {
 	return nil
 }
 
-// row is the row within an entry's value.
-func (w *Window) row(value []byte) (row.Row, error) {
+// split divides an entry's value into the order that makes peers and the row.
+func (w *Window) split(value []byte) (order []byte, r row.Row, err error) {
 	n, err := keyenc.SkipOrder(value, w.spec.Order)
-	if err != nil {
-		return nil, fmt.Errorf("damaged state: %w", err)
+	if err == nil {
+		order, value = value[:n], value[n:]
+		n, err = keyenc.SkipOrder(value, w.spec.Ties)
 	}
-	return row.Row(value[n:]), nil
+	if err != nil {
+		return nil, nil, fmt.Errorf("damaged state: %w", err)
+	}
+	return order, row.Row(value[n:]), nil
 }
 
 // collect takes a partition's rows in order, as far as the limit and the calls need them.
@@ -126,14 +133,13 @@ func (w *Window) collect(h uint64, key []byte) (err error) {
 	t, p := w.spec.Table, &w.part
 	p.reset()
 	w.spec.Table.Ascend(h, key, func(r state.Ref) bool {
-		value := t.Value(r)
-		n, e := keyenc.SkipOrder(value, w.spec.Order)
+		order, at, e := w.split(t.Value(r))
 		if e != nil {
-			err = fmt.Errorf("damaged state: %w", e)
+			err = e
 			return false
 		}
 		for range t.Weight(r) {
-			p.add(value[:n], row.Row(value[n:]))
+			p.add(order, at)
 		}
 		return !p.enough(w.spec.Limit)
 	})

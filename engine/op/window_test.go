@@ -1,6 +1,7 @@
 package op
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -27,6 +28,9 @@ func TestWindowRandom(t *testing.T) {
 		w := &windowTest{t: t, rng: rng, kind: kinds[seed%3], changing: rng.IntN(3) > 0, durable: seed%4 == 0, size: []int{30, 400}[rng.IntN(2)]}
 		order := keyenc.OrderColumn{Column: keyenc.Column{Index: 1, Phys: types.PhysInt}, Desc: rng.IntN(2) == 0, NullsLast: rng.IntN(2) == 0}
 		w.spec = WindowSpec{Types: windowTypes, Partition: []int{0}, Order: []keyenc.OrderColumn{order}, AppendOnly: !w.changing, Name: "test"}
+		if rng.IntN(2) == 0 {
+			w.spec.Ties = []keyenc.OrderColumn{{Column: keyenc.Column{Index: 2, Phys: types.PhysBytes}, Desc: true}}
+		}
 		if rng.IntN(4) > 0 {
 			w.spec.Limit = &WindowLimit{Kind: w.kind, Lo: 1, Hi: 1 + rng.Int64N(4)}
 			switch rng.IntN(4) {
@@ -41,7 +45,7 @@ func TestWindowRandom(t *testing.T) {
 		if rng.IntN(2) == 0 || w.spec.Limit == nil {
 			w.spec.Calls = []WindowCall{{Kind: w.kind, Arg: -1, Default: -1, Result: types.Of(types.BigInt).Required()}}
 		}
-		t.Run(fmt.Sprintf("%d/kind=%d/limit=%+v/calls=%d/changing=%v/durable=%v", seed, w.kind, w.spec.Limit, len(w.spec.Calls), w.changing, w.durable), w.run)
+		t.Run(fmt.Sprintf("%d/kind=%d/limit=%+v/calls=%d/ties=%d/changing=%v/durable=%v", seed, w.kind, w.spec.Limit, len(w.spec.Calls), len(w.spec.Ties), w.changing, w.durable), w.run)
 	}
 }
 
@@ -158,6 +162,9 @@ func (w *windowTest) want() map[string]int {
 		rows := slices.DeleteFunc(slices.Clone(w.live), func(r row.Row) bool { return r.Int64(0) != k })
 		slices.SortFunc(rows, func(a, b row.Row) int {
 			if c := w.compare(a, b); c != 0 {
+				return c
+			}
+			if c := bytes.Compare(b.Bytes(2), a.Bytes(2)); c != 0 && len(w.spec.Ties) > 0 {
 				return c
 			}
 			return slices.Compare(a, b)

@@ -13,6 +13,7 @@ import (
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/changelog"
 	"github.com/sluicesql/sluice/engine/row"
+	"github.com/sluicesql/sluice/engine/types"
 )
 
 // Event is one change of a table as a database's log would tell it. Before is nil for an insert, After for a
@@ -119,6 +120,7 @@ func (h *Hub) Options() []spi.Option {
 		{Name: "bounded", Kind: spi.BoolOption, Default: "true", Help: "whether the table ends with its last event"},
 		{Name: "native", Kind: spi.EnumOption, Values: []string{"retract", "append", "upsert"}, Default: "retract", Help: "what the events mean"},
 		{Name: "accepts", Kind: spi.EnumOption, Values: []string{"retract", "append", "upsert"}, Default: "retract", Help: "what the sink takes"},
+		{Name: "metadata", Kind: spi.BoolOption, Default: "false", Help: "whether the source tells the partition and the offset of its events"},
 		{Name: "transactional", Kind: spi.BoolOption, Default: "false", Help: "whether the sink is a Ledger"},
 	}
 }
@@ -139,8 +141,19 @@ func mode(s string) spi.Mode {
 // CheckSource implements spi.Connector.
 func (h *Hub) CheckSource(t *spi.Table) (spi.SourceTraits, error) {
 	m := mode(t.Options.Get("native", "retract"))
-	bounded, err := t.Options.Bool("bounded", true)
-	return spi.SourceTraits{Native: m, CanUpsert: m == spi.Retract, Bounded: bounded}, err
+	traits := spi.SourceTraits{Native: m, CanUpsert: m == spi.Retract}
+	var err error
+	if traits.Bounded, err = t.Options.Bool("bounded", true); err != nil {
+		return traits, err
+	}
+	tells, err := t.Options.Bool("metadata", false)
+	if tells {
+		traits.Metadata = []spi.Column{
+			{Metadata: "partition", Type: types.Of(types.Int).Required(), Virtual: true},
+			{Metadata: "offset", Type: types.Of(types.BigInt).Required(), Virtual: true},
+		}
+	}
+	return traits, err
 }
 
 // CheckSink implements spi.Connector.
@@ -231,7 +244,8 @@ type reader struct {
 	rng   *rand.Rand
 	out   *spi.Out
 	stepping
-	shy bool // the last Read gave nothing although there was something
+	partition int  // of the event that is being delivered
+	shy       bool // the last Read gave nothing although there was something
 }
 
 func (r *reader) end(p int) int64 {
@@ -264,6 +278,7 @@ func (r *reader) Read(b *changelog.Batch, maxRecords int) (int, error) {
 			p := r.parts[(i+j)%len(r.parts)]
 			if r.s.at[p] < r.end(p) {
 				if !slices.ContainsFunc(r.s.skip, func(s spi.Position) bool { return int(s.Partition) == p && s.Offset == r.s.at[p] }) {
+					r.partition = p
 					r.deliver(b, r.s.hub.Event(r.s.name, p, r.s.at[p]))
 				}
 				r.s.at[p]++
@@ -341,7 +356,14 @@ func (r *reader) keyOnly(v []row.Datum) []row.Datum {
 func (r *reader) emit(op changelog.Op, v []row.Datum) {
 	b := r.out.Begin()
 	for i, c := range r.s.scan.Columns {
-		b.Datum(i, r.out.Phys[i], v[c])
+		switch r.s.scan.Table.Columns[c].Metadata {
+		case "partition":
+			b.Int64(i, int64(r.partition))
+		case "offset":
+			b.Int64(i, r.s.at[r.partition])
+		default:
+			b.Datum(i, r.out.Phys[i], v[c])
+		}
 	}
 	r.out.Commit(op)
 }
