@@ -21,7 +21,7 @@ type fit struct {
 	positions map[string]bool
 	// drop are the tables of the operators that nothing needs any more.
 	drop []uint16
-	// fresh says that some component starts from the beginning, rebuilt or new.
+	// fresh says that some input starts from its beginning, because it is new or its component is rebuilt.
 	fresh bool
 	// losses tell, for people, what would be read again or dropped; empty when nothing would.
 	losses []string
@@ -108,9 +108,10 @@ func checkStages(g *graph, ops map[planner.Node]*operator) {
 func (f *fit) component(nodes []planner.Node, ops map[planner.Node]*operator, inputs map[planner.Node]planner.Input, was *planRecord, used map[string]bool) {
 	var mine []*operator
 	var tables, reasons []string
-	known, old, fits := map[string]bool{}, false, true
+	known, reads, old, fits := map[string]bool{}, 0, false, true
 	for _, n := range nodes {
 		if in, ok := inputs[n]; ok {
+			reads++
 			i := slices.IndexFunc(was.Inputs, func(r inputRecord) bool { return r.Name == in.Name })
 			if t := tableOf(n); t != "" {
 				tables = append(tables, t)
@@ -138,7 +139,7 @@ func (f *fit) component(nodes []planner.Node, ops map[planner.Node]*operator, in
 		for name := range known {
 			f.positions[name] = true
 		}
-		f.fresh = f.fresh || len(known) == 0
+		f.fresh = f.fresh || len(known) < reads // new inputs may meet kept ones where there is no state, in a UNION ALL
 		return
 	case !old:
 		f.fresh = true

@@ -133,6 +133,20 @@ func (d *directory) crash(sql string, epochs int) bool {
 	return d.job.Wait() != nil
 }
 
+// crashLogged leaves a directory whose epoch log has epochs to repeat.
+func (d *directory) crashLogged(sql string) {
+	d.t.Helper()
+	for {
+		d.crash(sql, 2)
+		info, err := runtime.ReadInfo(nil, d.dir)
+		d.must(err)
+		if info.Logged > 0 {
+			return
+		}
+		d.grow(100) // it was through before it was killed
+	}
+}
+
 // run runs a job over what is there, to its end.
 func (d *directory) run(sql string, change func(*runtime.Config)) error {
 	d.t.Helper()
@@ -318,12 +332,8 @@ func TestRebuild(t *testing.T) {
 // A job that did not end in order is first to be ended in order.
 func TestRebuildAfterCrash(t *testing.T) {
 	d := newDirectory(t)
-	for logged := 0; logged == 0; d.grow(100) { // it may be through before it is killed
-		d.crash(pairsSQL, 2)
-		info, err := runtime.ReadInfo(nil, d.dir)
-		d.must(err)
-		logged = info.Logged
-	}
+	d.crashLogged(pairsSQL)
+	d.grow(100)
 	changed := strings.Replace(pairsSQL, "u.id = d.user_id", "u.age = d.user_id", 1)
 	if err := d.run(pairsSQL+"INSERT INTO amounts SELECT region, no, amount FROM orders;", nil); err == nil || !strings.Contains(err.Error(), "did not end in order") {
 		t.Fatalf("a new component on a log to replay: %v", err)
@@ -334,4 +344,35 @@ func TestRebuildAfterCrash(t *testing.T) {
 	d.grow(50)
 	d.must(d.run(changed, nil))
 	same(t, "pairs", d.net("pairs", before), d.expected(changed, "pairs"))
+}
+
+// Logged epochs are not repeated with an input that they do not know of, wherever it meets those that they do.
+func TestNewInputAfterCrash(t *testing.T) {
+	const logs = `CREATE TABLE log (id BIGINT, word STRING) WITH ('connector' = 'mem', 'name' = 'log', 'native' = 'append');
+		CREATE TABLE log2 (id BIGINT, word STRING) WITH ('connector' = 'mem', 'name' = 'log2', 'native' = 'append');` + pairsSQL
+	const one = logs + `INSERT INTO names SELECT id, word FROM log;`
+	for name, c := range map[string]struct{ from, to, sink string }{
+		"without state": {one, strings.Replace(one, "FROM log;", "FROM log UNION ALL SELECT id, word FROM log2;", 1), "names"},
+		"with state":    {logs, strings.Replace(logs, "d.user_id;", "d.user_id UNION ALL SELECT id, word, 'log' FROM log2;", 1), "pairs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDirectory(t)
+			for _, table := range []string{"log", "log2"} {
+				d.hub.SetTable(table, make([][]memconn.Event, 2))
+				for i := range int64(300) {
+					d.hub.Append(table, int(i%2), memconn.Event{After: []row.Datum{row.Int(i), row.String(table)}})
+				}
+			}
+			d.crashLogged(c.from)
+			if err := d.run(c.to, nil); err == nil || !strings.Contains(err.Error(), "did not end in order") {
+				t.Fatalf("a new input beside logged ones: %v", err)
+			}
+			gave := d.expected(c.from, c.sink)
+			d.must(d.run(c.from, nil))
+			same(t, c.sink, d.net(c.sink, 0), gave)
+			before := d.log.last
+			d.must(d.run(c.to, nil))
+			same(t, c.sink, d.net(c.sink, before), d.expected(c.to, c.sink).minus(gave))
+		})
+	}
 }

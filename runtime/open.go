@@ -44,7 +44,7 @@ func (j *Job) open(ctx context.Context) error {
 	if err := j.openSources(ctx, g, last); err != nil {
 		return err
 	}
-	if err := j.applySkips(adoption); err != nil {
+	if err := j.applySkips(adoption, replay); err != nil {
 		return err
 	}
 	if err := j.openSinks(ctx); err != nil {

@@ -53,15 +53,16 @@ func ParseSkip(text string) (Skip, error) {
 }
 
 // applySkips tells the sources which messages to leave out: those that the state directory names and those that are
-// asked for now, which it notes in a, with their topic: the table may be read from another one later. A message that lies before where the job goes on is an error: it has been read.
-func (j *Job) applySkips(a *adoption) error {
+// asked for now, which it notes in a, with their topic: the table may be read from another one later. A message that was
+// read is an error: it lies before the last checkpoint, or within the logged epochs, which are repeated as they were.
+func (j *Job) applySkips(a *adoption, replay []cutRecord) error {
 	noted, err := j.notedSkips()
 	if err != nil {
 		return err
 	}
 	all := slices.Clone(noted)
 	for _, s := range j.cfg.Skips {
-		at, err := j.resolveSkip(s)
+		at, err := j.resolveSkip(s, replay)
 		if err != nil {
 			return fmt.Errorf("--skip %s: %w", s, err)
 		}
@@ -112,8 +113,8 @@ func decodeSkips(b []byte, dir string) (skips []Skip, err error) {
 	return skips, nil
 }
 
-// resolveSkip finds how far the partition of a skip was read.
-func (j *Job) resolveSkip(s Skip) (spi.Position, error) {
+// resolveSkip finds how far the partition of a skip was read, the epochs to be repeated included.
+func (j *Job) resolveSkip(s Skip, replay []cutRecord) (spi.Position, error) {
 	var tables []string
 	for _, t := range j.sources {
 		tables = append(tables, t.table)
@@ -123,7 +124,16 @@ func (j *Job) resolveSkip(s Skip) (spi.Position, error) {
 		if _, ok := t.source.(spi.Skipper); !ok {
 			return spi.Position{}, fmt.Errorf("the connector of table %s has no messages that could be skipped", s.Table)
 		}
-		return findPosition(s, t.source.Positions())
+		at, err := findPosition(s, t.source.Positions())
+		if err != nil || len(replay) == 0 {
+			return at, err
+		}
+		for _, p := range replay[len(replay)-1].Sources[t.name] {
+			if p.Topic == at.Topic && p.Partition == at.Partition {
+				at.Offset = max(at.Offset, p.Offset)
+			}
+		}
+		return at, nil
 	}
 	return spi.Position{}, fmt.Errorf("the job reads no table %s; it reads %s", s.Table, strings.Join(tables, ", "))
 }

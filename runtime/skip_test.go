@@ -74,3 +74,24 @@ func TestSkipIsOfOneTopic(t *testing.T) {
 		t.Fatalf("skips %v", info.Skips)
 	}
 }
+
+// A message that a logged epoch has read is part of what is repeated after a crash, so it can no longer be skipped.
+func TestSkipWithinLoggedEpochs(t *testing.T) {
+	d := newDirectory(t)
+	d.crashLogged(pairsSQL)
+	var read runtime.Skip
+	for _, p := range d.log.cuts[d.log.last]["users"] {
+		read = runtime.Skip{Table: "users", Partition: p.Partition, Offset: p.Offset - 1}
+	}
+	skip := func(s runtime.Skip) func(*runtime.Config) {
+		return func(cfg *runtime.Config) { cfg.Skips = []runtime.Skip{s} }
+	}
+	if err := d.run(pairsSQL, skip(read)); err == nil || !strings.Contains(err.Error(), "was read already") {
+		t.Errorf("a message of a logged epoch: %v", err)
+	}
+	next := runtime.Skip{Table: "users", Partition: 1, Offset: d.hub.Len("users", 1)}
+	want := d.expected(pairsSQL, "pairs")
+	d.hub.Append("users", 1, memconn.Event{After: []row.Datum{row.Int(7), row.String("poison"), row.Int(1)}})
+	d.must(d.run(pairsSQL, skip(next)))
+	same(t, "pairs", d.net("pairs", 0), want)
+}
