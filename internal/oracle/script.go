@@ -2,7 +2,10 @@ package oracle
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -131,6 +134,37 @@ func rowJSON(t Table, v []row.Datum) string {
 		panic(err) // strings marshal
 	}
 	return string(b)
+}
+
+// RunScripts runs the script files that match a pattern, those that have a query for the engine, and returns what
+// failed. No file at all is a failure.
+func RunScripts(pattern string, e Engine) error {
+	files, err := filepath.Glob(pattern)
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("no file matches %s", pattern)
+	}
+	errs := []error{err}
+	for _, f := range files {
+		if err := runScript(f, e); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", f, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func runScript(file string, e Engine) error {
+	src, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	s, err := ParseScript(string(src))
+	if err != nil {
+		return err
+	}
+	if c, ok := s.For(e.Name()); ok {
+		return c.Run(e)
+	}
+	return nil
 }
 
 // ParseScript reads a script.

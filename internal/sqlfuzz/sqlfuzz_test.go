@@ -2,7 +2,6 @@ package sqlfuzz
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -39,29 +38,11 @@ func TestRandomQueries(t *testing.T) {
 
 // TestScripts runs what once failed.
 func TestScripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no scripts", err)
-	}
 	engine, err := openSQLite()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range files {
-		src, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := oracle.ParseScript(string(src))
-		if err != nil {
-			t.Fatalf("%s: %v", f, err)
-		}
-		c, ok := s.For(engine.Name())
-		if !ok {
-			continue
-		}
-		if err := c.Run(engine); err != nil {
-			t.Errorf("%s: %v", f, err)
-		}
+	if err := oracle.RunScripts("testdata/*.txt", engine); err != nil {
+		t.Error(err)
 	}
 }
