@@ -16,6 +16,7 @@ import (
 //	NEW         there while the Pebble store is being made
 //	SAVEPOINT   only in a savepoint: what it is of
 //	RESTORED    the SAVEPOINT from which the directory was made
+//	RESTORING   without FORMAT: it is being made of one, or was when a crash came
 //
 // Pebble's keys, the table id in big-endian order:
 //
@@ -42,6 +43,7 @@ const (
 	runningFile   = "RUNNING"
 	savepointFile = "SAVEPOINT"
 	restoredFile  = "RESTORED"
+	restoringFile = "RESTORING"
 )
 
 const (

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"slices"
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -48,7 +49,8 @@ func (s *Store) savepoint(dir string, note []byte, pending bool) error {
 	return writeFileSynced(fs, dir, formatFile, formatLine())
 }
 
-// Restore makes a state directory of a savepoint. The savepoint stays as it is. The savepoint's note, with
+// Restore makes a state directory of a savepoint, in a new or empty directory, or in one in which a restore was cut
+// short, which begins anew. The savepoint stays as it is. The savepoint's note, with
 // what addNote makes of it, is then found by ReadNote.
 func Restore(fs FS, savepoint, dir string, addNote func([]byte) ([]byte, error)) error {
 	if err := restore(fs, savepoint, dir, addNote); err != nil {
@@ -68,7 +70,27 @@ func restore(fs FS, savepoint, dir string, addNote func([]byte) ([]byte, error))
 	if note, err = addNote(note); err != nil {
 		return err
 	}
-	if err := makeEmpty(fs, dir); err != nil {
+	if err := makeDir(fs, dir); err != nil {
+		return err
+	}
+	lock, err := fs.Lock(fs.PathJoin(dir, lockFile))
+	if err != nil {
+		if lockHeld(err) {
+			return &LockedError{Dir: dir, cause: err}
+		}
+		return err
+	}
+	return errorsFirst(restoreLocked(fs, savepoint, dir, note), lock.Close())
+}
+
+func restoreLocked(fs FS, savepoint, dir string, note []byte) error {
+	if err := clearCutShort(fs, dir); err != nil {
+		return err
+	}
+	if err := makeEmpty(fs, dir, lockFile, restoringFile+".tmp"); err != nil {
+		return err
+	}
+	if err := writeFileSynced(fs, dir, restoringFile, nil); err != nil {
 		return err
 	}
 	names, err := fs.List(savepoint)
@@ -91,12 +113,61 @@ func restore(fs FS, savepoint, dir string, addNote func([]byte) ([]byte, error))
 	if err != nil {
 		return err
 	}
-	return writeFileSynced(fs, dir, formatFile, format)
+	if err := writeFileSynced(fs, dir, formatFile, format); err != nil {
+		return err
+	}
+	return fs.Remove(fs.PathJoin(dir, restoringFile)) // which means nothing any more
+}
+
+// cutShort reports whether a restore into dir has begun and not come to its end.
+func cutShort(fs FS, dir string) (bool, error) {
+	for _, c := range []struct {
+		name  string
+		there bool
+	}{{restoringFile, true}, {formatFile, false}} {
+		_, err := fs.Stat(fs.PathJoin(dir, c.name))
+		if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+			return false, err
+		}
+		if (err == nil) != c.there {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// clearCutShort removes what a restore that was cut short left. Until all else is gone, it is still one.
+func clearCutShort(fs FS, dir string) error {
+	if short, err := cutShort(fs, dir); err != nil || !short {
+		return err
+	}
+	names, err := fs.List(dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if name == lockFile || name == restoringFile || name == "lost+found" {
+			continue
+		}
+		if err := fs.RemoveAll(fs.PathJoin(dir, name)); err != nil {
+			return err
+		}
+	}
+	if err := syncDir(fs, dir); err != nil {
+		return err
+	}
+	if err := fs.Remove(fs.PathJoin(dir, restoringFile)); err != nil {
+		return err
+	}
+	return syncDir(fs, dir)
 }
 
 // ReadNote returns the note of a savepoint, or of the savepoint that a state directory was restored from;
-// nil when there is none.
+// nil when there is none, or when the restore was cut short.
 func ReadNote(fs FS, dir string) (note []byte, savepoint bool, err error) {
+	if short, err := cutShort(fs, dir); err != nil || short {
+		return nil, false, err
+	}
 	for _, name := range []string{savepointFile, restoredFile} {
 		b, err := readFile(fs, fs.PathJoin(dir, name))
 		if err == nil {
@@ -109,8 +180,8 @@ func ReadNote(fs FS, dir string) (note []byte, savepoint bool, err error) {
 	return nil, false, nil
 }
 
-// makeEmpty creates a directory, and refuses one that holds anything.
-func makeEmpty(fs FS, dir string) error {
+// makeEmpty creates a directory, and refuses one that holds anything but what is named.
+func makeEmpty(fs FS, dir string, but ...string) error {
 	if err := makeDir(fs, dir); err != nil {
 		return err
 	}
@@ -119,7 +190,7 @@ func makeEmpty(fs FS, dir string) error {
 		return err
 	}
 	for _, name := range names {
-		if name != "lost+found" {
+		if name != "lost+found" && !slices.Contains(but, name) {
 			return fmt.Errorf("the directory holds %s; name a new or empty one", name)
 		}
 	}
