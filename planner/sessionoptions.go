@@ -91,7 +91,7 @@ var sessionOptions = []sessionOption{
 	{Option: spi.Option{Name: OptResultMaxRows, Kind: spi.IntOption, Default: "1000000",
 		Help: "the number of rows that a result shown as a table may have"}},
 	{Option: spi.Option{Name: OptMemoryBudget, Kind: spi.MemoryOption, Default: "1 gb",
-		Help: "the memory for state: what is hot, what waits to be written, and the disk store's caches"}},
+		Help: "the memory for state and buffers: what is hot, what waits to be written or read, and the disk store's caches"}},
 	{Option: spi.Option{Name: OptEpochMaxAge, Kind: spi.DurationOption, Default: "100 ms",
 		Help: "an epoch closes at this age at the latest; it closes at once when the sources have nothing more to give"}},
 	{Option: spi.Option{Name: OptEpochMaxRows, Kind: spi.IntOption, Default: "100000",

@@ -137,6 +137,7 @@ func (j *Job) openSources(ctx context.Context, g *graph, last cutRecord) error {
 			t.table = n.Table
 			spec := n.Spec
 			spec.Readers, spec.Start, spec.TimeZone, spec.Warn = f.width, last.Sources[t.name], j.cfg.TimeZone, j.warner(n.Table)
+			spec.Memory = j.memoryShare(len(names), minBuffer)
 			var err error
 			if t.source, err = n.Connector.OpenSource(ctx, spec); err != nil {
 				return fmt.Errorf("table %s: %w", n.Table, err)
@@ -159,6 +160,7 @@ func (j *Job) openSinks(ctx context.Context) error {
 		if spec.Writers == 0 {
 			spec.Writers = j.cfg.Parallelism
 		}
+		spec.Memory = j.memoryShare(len(j.cfg.Plan.Sinks), minBuffer)
 		name := s.Table
 		spec.Name = names[i]
 		var sink spi.Sink
@@ -259,7 +261,7 @@ func (j *Job) build(ctx context.Context, g *graph) error {
 			if f.scan == nil {
 				j.shards = append(j.shards, &shardTask{
 					job: j, inst: in, inbox: inboxes[f][i], in: edgesIn[f][i],
-					nudge: make(chan struct{}, 1), staging: newStaging(len(f.in), j.cfg.MemoryBudget, max(g.stages, 1)*f.width),
+					nudge: make(chan struct{}, 1), staging: newStaging(len(f.in), j.memoryShare(max(g.stages, 1)*f.width, minStaging)),
 				})
 			} else {
 				j.addReader(in)

@@ -47,21 +47,19 @@ func (j *Job) newSinkTask(s *planner.Sink, index int) *sinkTask {
 	return t
 }
 
-// An epoch's output beyond this many bytes goes through the disk: a sixteenth of the memory budget for all writers
-// together, or without a budget a fixed size for each.
 const (
-	epochShare     = 16
 	minEpochMemory = 4 << 10
 	maxEpochMemory = 64 << 20
 )
 
-// epochMemory is how much of an epoch's output a writer's task keeps in memory.
+// epochMemory is how much of an epoch's output a writer's task keeps in memory; more goes through the disk. It is a
+// third of what the task may take, since to write a run copies and sorts the rows.
 func (j *Job) epochMemory() int {
-	if j.cfg.MemoryBudget == 0 {
+	share := j.memoryShare(len(j.cfg.Plan.Sinks)*j.cfg.Parallelism, 3*minEpochMemory)
+	if share == 0 {
 		return maxEpochMemory
 	}
-	share := j.cfg.MemoryBudget / int64(epochShare*len(j.cfg.Plan.Sinks)*j.cfg.Parallelism)
-	return int(min(max(share, minEpochMemory), maxEpochMemory))
+	return int(min(share/3, maxEpochMemory))
 }
 
 // Push implements op.Output.

@@ -13,16 +13,18 @@ type staging struct {
 	limit   int
 }
 
-// A shard stages a sixteenth of its part of the budget: the groups that a pass reads take several times that.
+// A pass over more than maxStaging gains nothing.
 const (
-	stagingShare = 16
-	minStaging   = 64 << 10
-	maxStaging   = 32 << 20
+	minStaging = 64 << 10
+	maxStaging = 32 << 20
 )
 
-func newStaging(entries int, budget int64, shards int) staging {
-	limit := min(max(budget/int64(stagingShare*shards), minStaging), maxStaging)
-	return staging{entries: make([]changelog.Batch, entries), limit: int(limit)}
+// newStaging takes memory bytes, 0 for no bound but the largest that is of use.
+func newStaging(entries int, memory int64) staging {
+	if memory == 0 {
+		memory = maxStaging
+	}
+	return staging{entries: make([]changelog.Batch, entries), limit: int(min(memory, maxStaging))}
 }
 
 // add copies b.

@@ -15,10 +15,11 @@ import (
 )
 
 const (
-	// bufferBudget bounds the fetched bytes of a source that no reader has read yet. A partition with an
+	// maxBuffered bounds the fetched bytes of a source that no reader has read yet; a small memory budget has
+	// less for it. A partition with an
 	// empty queue may go over it, by one response, so that one partition that is held back (by a limit)
 	// never starves another.
-	bufferBudget = 28 << 20
+	maxBuffered = 28 << 20
 	// partialWait replaces fetch.max.wait.ms while a partition was left out of a request because its
 	// queue is full: it must not wait for the others' silence once it has room again.
 	partialWait = 5 * time.Millisecond
@@ -38,6 +39,7 @@ type fetcher struct {
 	wg   sync.WaitGroup
 
 	held    atomic.Int64 // bytes of responses not yet read
+	buffer  int64        // what held may come to; see maxBuffered
 	errors  atomic.Int64
 	refresh chan struct{} // has a token when leaders must be looked up
 	// discover is called by the manager every interval; nil without discovery.
@@ -81,12 +83,20 @@ func (r *fetchRequest) MaxVersion() int16 {
 	return r.FetchRequest.MaxVersion()
 }
 
-func newFetcher(c *cluster, s *settings, warn func(string)) *fetcher {
+func newFetcher(c *cluster, s *settings, memory int64, warn func(string)) *fetcher {
 	ctx, stop := context.WithCancel(context.Background())
 	return &fetcher{
-		c: c, s: s, warn: warn, ctx: ctx, stop: stop, refresh: make(chan struct{}, 1),
+		c: c, s: s, buffer: atMost(maxBuffered, memory), warn: warn, ctx: ctx, stop: stop, refresh: make(chan struct{}, 1),
 		topics: map[string]*topicRef{}, byID: map[[16]byte]*topicRef{}, brokers: map[int32]*brokerLoop{}, missing: map[string]time.Time{},
 	}
+}
+
+// atMost is usual, or the memory that a job has for it if that is less; 0 is no bound.
+func atMost(usual, memory int64) int64 {
+	if memory > 0 {
+		return min(usual, memory)
+	}
+	return usual
 }
 
 // add hands over partitions whose reader, fetchAt, fetchEpoch and end are set.
@@ -219,7 +229,7 @@ func (f *fetcher) pause(d time.Duration) {
 func (f *fetcher) build(b *brokerLoop) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	full := f.held.Load() >= bufferBudget
+	full := f.held.Load() >= f.buffer
 	partLimit := 2 * int(f.s.partitionMaxBytes)
 	b.asked = b.asked[:0]
 	partial, starving := false, false

@@ -320,8 +320,13 @@ func TestUpsertSource(t *testing.T) {
 	wantError(t, time.Now(), err, "kafka t/0@3", "the key is null")
 }
 
-// TestBackpressure reads nothing for a while: what is buffered stays bounded.
+// TestBackpressure reads nothing for a while: what is buffered stays bounded, by the job's memory where that is less.
 func TestBackpressure(t *testing.T) {
+	t.Run("usual", func(t *testing.T) { testBackpressure(t, 0, maxBuffered) })
+	t.Run("small", func(t *testing.T) { testBackpressure(t, 1<<20, 1<<20) })
+}
+
+func testBackpressure(t *testing.T, memory, bound int64) {
 	t.Parallel()
 	b := startBroker(t)
 	createTopic(t, b, "t", 4)
@@ -334,13 +339,13 @@ func TestBackpressure(t *testing.T) {
 		produce(t, b, "t", kv...)
 	}
 	tb := table(b.Addr(), "scan.bounded.mode", "latest-offset", "properties.max.partition.fetch.bytes", "10000000")
-	src, _ := open(t, tb, nil)
+	src, _ := open(t, tb, func(s *spi.Scan) { s.Memory = memory })
 	f := src.(*source).fetcher
 	for start := time.Now(); f.held.Load() == 0 && time.Since(start) < 5*time.Second; {
 		time.Sleep(time.Millisecond)
 	}
 	time.Sleep(300 * time.Millisecond)
-	if held := f.held.Load(); held == 0 || held > bufferBudget+4*10_000_000 {
+	if held := f.held.Load(); held == 0 || held > bound+4*10_000_000 {
 		t.Errorf("%d bytes are buffered", held)
 	}
 	if got := readAll(t, src.Reader(0), tb); len(got) != 600 {

@@ -11,7 +11,7 @@ const (
 	// takeSize is the size from which a batch that still grows may be sent. Smaller ones wait for the end
 	// of their epoch: a broker's work is more by the batch than by the byte.
 	takeSize = 256 << 10
-	// spareBatches bounds the batches kept for reuse.
+	// spareBatches bounds the batches kept for reuse, beside their bytes: no more than may wait to be acknowledged.
 	spareBatches = 32
 )
 

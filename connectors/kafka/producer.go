@@ -21,7 +21,8 @@ type producer struct {
 	s         *settings
 	topic     string
 	topicID   [16]byte
-	batchSize int // bytes that a batch grows to
+	batchSize int   // bytes that a batch grows to
+	buffer    int64 // bytes that may wait to be acknowledged
 	// txn is the transactional id of a producer whose batches belong to transactions; nil without.
 	txn   *string
 	parts []*outPartition
@@ -80,9 +81,10 @@ func newProducer(t *outTopic) *producer {
 	c, s, tm := t.c, &t.cfg.settings, t.meta
 	p := &producer{
 		c: c, s: s, topic: tm.name, topicID: tm.id, warn: t.warn, room: make(chan struct{}, 1), refresh: make(chan struct{}, 1),
-		failed: make(chan struct{}), spare: make(chan *outBatch, spareBatches), senders: map[int32]*sender{}, id: -1, epoch: -1,
+		failed: make(chan struct{}), senders: map[int32]*sender{}, id: -1, epoch: -1,
 	}
-	p.batchSize = t.batchSize()
+	p.buffer, p.batchSize = t.buffer, t.batchSize()
+	p.spare = make(chan *outBatch, min(spareBatches, max(p.buffer/int64(p.batchSize), 1)))
 	for i := range t.use {
 		p.parts = append(p.parts, &outPartition{id: int32(i)})
 	}
@@ -161,12 +163,11 @@ func (p *producer) signalRoom() {
 
 // grow counts bytes appended, and waits while more than the bound are buffered.
 func (p *producer) grow(ctx context.Context, n int) error {
-	bound := int64(p.s.bufferMemory)
-	if p.buffered.Add(int64(n)) > bound {
+	if p.buffered.Add(int64(n)) > p.buffer {
 		for _, q := range p.parts {
 			q.flush() // with many partitions none may have reached the size to be sent
 		}
-		for p.buffered.Load() > bound {
+		for p.buffered.Load() > p.buffer {
 			select {
 			case <-p.room:
 			case <-p.failed:

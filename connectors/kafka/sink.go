@@ -27,6 +27,7 @@ type outTopic struct {
 	use       int    // partitions that are written: the first ones
 	pin       string // see pinned
 	maxRecord int    // bytes of a batch that holds one record
+	buffer    int64  // bytes that may wait to be acknowledged
 	warn      func(string)
 	rows      atomic.Int64
 	bytes     atomic.Int64
@@ -37,6 +38,7 @@ func (t *outTopic) open(ctx context.Context, spec spi.SinkSpec, opts ...kgo.Opt)
 	if t.warn = spec.Warn; t.warn == nil {
 		t.warn = func(string) {}
 	}
+	t.buffer = atMost(int64(t.cfg.bufferMemory), spec.Memory)
 	for _, n := range t.cfg.notes {
 		t.warn(n)
 	}

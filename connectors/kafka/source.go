@@ -80,7 +80,7 @@ func openSource(ctx context.Context, cfg sourceConfig, scan spi.Scan) (_ *source
 		}
 		s.readers = append(s.readers, r)
 	}
-	s.fetcher = newFetcher(s.c, &s.cfg.settings, s.warn)
+	s.fetcher = newFetcher(s.c, &s.cfg.settings, scan.Memory, s.warn)
 	s.fetcher.retryTimeout = cfg.retryTimeout
 	for _, p := range parts {
 		s.assign(p)

@@ -123,6 +123,9 @@ type Scan struct {
 	DeadLetters *Table
 	// Readers is the number of readers that will be asked for.
 	Readers int
+	// Memory is how many bytes may wait to be read; the source goes over it rather than stand still. 0 leaves it to
+	// the source, which may also take less.
+	Memory int64
 	// Start are the positions to start at, from a checkpoint; nil on the first start.
 	Start []Position
 	// TimeZone is the session's, for formats that read local times.
@@ -224,6 +227,9 @@ type SinkSpec struct {
 	// the whole row as it was last shown, and UpdateBefore is left out.
 	Mode    Mode
 	Writers int
+	// Memory is how many bytes may wait to be acknowledged; the sink goes over it rather than stand still. 0 leaves it
+	// to the sink, which may also take less.
+	Memory int64
 	// Pin is what PinnedSink.Pin gave when the job opened the sink before; empty at the first time, and without a
 	// state directory.
 	Pin string

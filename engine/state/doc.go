@@ -34,8 +34,9 @@
 //
 // # The budget
 //
-// Of Options.Budget an eighth is Pebble's block cache, a sixteenth is each of two memtables, and the rest
-// is the entries' and indexes' memory and the frozen copies. Shards share it: one gives memory back when the
+// Of Options.Budget an eighth is Pebble's block cache, a sixteenth is each of two memtables, and a sixteenth,
+// but no more than 64 MB, is each of four kinds of buffers outside the store (BufferShare); the rest is the entries'
+// and indexes' memory and the frozen copies. Shards share it: one gives memory back when the
 // store has too much in use and itself more than its even share (evict.go). A quarter of the rest, dirty or
 // frozen, asks for an early checkpoint (Pressure), since only what is durable can be evicted; half of it asks
 // for no more input until a checkpoint is through (Crowded). When one epoch alone changes more than half, the

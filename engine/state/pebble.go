@@ -12,8 +12,18 @@ import (
 // and merging the newer blocks of columns was measured to cost a quarter more.
 const pebbleFormat = pebble.FormatFlushableIngestExcises
 
-// shares divides the budget: an eighth for Pebble's block cache, a sixteenth for each of two memtables, the
-// rest for the shards' hot, dirty and frozen memory. Without a budget everything is hot and the cache only
+// bufferPurposes are what takes a BufferShare each: what sources have fetched, what sinks have not been acknowledged,
+// the input that shards stage, and an epoch's output.
+const bufferPurposes = 4
+
+// maxBufferShare is so much that more would not be used.
+const maxBufferShare = 64 << 20
+
+// BufferShare is what a job may take of the budget for each of four kinds of buffers outside the store: a sixteenth.
+func BufferShare(budget int64) int64 { return min(budget/16, maxBufferShare) }
+
+// shares divides the budget: an eighth for Pebble's block cache, a sixteenth for each of two memtables, as much for
+// each of the buffers outside the store, the rest for the shards' hot, dirty and frozen memory. Without a budget everything is hot and the cache only
 // serves compactions.
 func shares(budget int64) (cache, memtable, hot int64) {
 	if budget == 0 {
@@ -21,7 +31,7 @@ func shares(budget int64) (cache, memtable, hot int64) {
 	}
 	cache = max(budget/8, 256<<10)
 	memtable = min(max(budget/16, minMemtable), maxMemtable)
-	return cache, memtable, max(budget-cache-2*memtable, minHot)
+	return cache, memtable, max(budget-cache-2*memtable-bufferPurposes*BufferShare(budget), minHot)
 }
 
 // minHot is so little that tests with hardly any rows see them leave memory.
