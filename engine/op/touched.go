@@ -30,13 +30,19 @@ func (t *touched) key(k int) []byte { return t.chunks[k/chunkKeys].Key(k % chunk
 
 // note reports whether the key is new in this epoch. The caller then appends the key's rows to before.
 func (t *touched) note(h uint64, key []byte) bool {
+	_, fresh := t.place(h, key)
+	return fresh
+}
+
+// place is note that tells the key's number too.
+func (t *touched) place(h uint64, key []byte) (k int, fresh bool) {
 	if 2*t.n >= len(t.slots) {
 		t.grow()
 	}
 	i := h & t.mask
 	for t.slots[i] != 0 {
 		if k := int(t.slots[i] - 1); t.hash(k) == h && bytes.Equal(t.key(k), key) {
-			return false
+			return k, false
 		}
 		i = (i + 1) & t.mask
 	}
@@ -47,7 +53,7 @@ func (t *touched) note(h uint64, key []byte) bool {
 	t.n++
 	t.slots[i] = int32(t.n)
 	t.starts = append(t.starts, int32(t.before.Len()))
-	return true
+	return t.n - 1, true
 }
 
 func (t *touched) grow() {

@@ -50,7 +50,8 @@ type Window struct {
 	out     changelog.Batch
 	enc     []byte
 	excess  []state.Ref
-	first   bool // the limit is row number 1 alone
+	first   bool // the limit is row number 1 alone, see windowfirst.go
+	leasts  leasts
 	part    partition
 	diff    differ
 }
@@ -74,7 +75,10 @@ func (w *Window) Push(b *changelog.Batch) error {
 		h, key, r := w.keys.Hash(i), w.keys.Key(i), b.Row(i)
 		w.enc = keyenc.AppendOrder(keyenc.AppendOrder(w.enc[:0], r, w.spec.Order), r, w.spec.Ties)
 		w.enc = append(w.enc, r...)
-		if w.first && w.spec.AppendOnly && w.behind(h, key) {
+		if w.first {
+			if err := w.pushFirst(h, key, int32(b.Op(i).Weight())); err != nil {
+				return err
+			}
 			continue
 		}
 		if w.touched.note(h, key) {
@@ -87,25 +91,8 @@ func (w *Window) Push(b *changelog.Batch) error {
 	return nil
 }
 
-// behind reports whether the first row of a partition comes before the one at hand, which then never shows.
-func (w *Window) behind(h uint64, key []byte) bool {
-	first := w.spec.Table.Least(h, key)
-	return first != 0 && bytes.Compare(w.spec.Table.Value(first), w.enc) <= 0
-}
-
 // show appends what a partition shows.
 func (w *Window) show(out *changelog.Batch, h uint64, key []byte) error {
-	t := w.spec.Table
-	if w.first {
-		if r := t.Least(h, key); r != 0 {
-			_, value, err := w.split(t.Value(r))
-			if err != nil {
-				return err
-			}
-			out.AppendRow(changelog.Insert, value)
-		}
-		return nil
-	}
 	if err := w.collect(h, key); err != nil {
 		return err
 	}
@@ -175,7 +162,11 @@ func (w *Window) Barrier() error {
 	if w.spec.Table.Negatives() > 0 {
 		return fmt.Errorf("%s: %s", w.spec.Name, untrue)
 	}
-	if err := w.touched.each(w.spec.Table.Load, w.settle); err != nil {
+	if w.first {
+		if err := w.settleFirst(); err != nil {
+			return err
+		}
+	} else if err := w.touched.each(w.spec.Table.Load, w.settle); err != nil {
 		return err
 	}
 	w.touched.reset()
