@@ -13,7 +13,7 @@ func conditionalFunctions() []*Function {
 			Name: "CASE", Category: Conditional, Signature: "CASE WHEN condition THEN result [WHEN …] [ELSE result] END",
 			Help:     "The result of the first condition that is TRUE; without one the ELSE result, else NULL.",
 			Examples: []Example{ex("b", false, "a", true, "b"), ex("NULL", nil, 1), ex("c", nil, "a", "c")},
-			bind:     bindCase, build: buildCase, show: showCase,
+			bind:     bindCase, ints: caseInts, build: buildCase, show: showCase,
 		},
 		{
 			Name: "IF", Category: Conditional, Signature: "IF(condition, value1, value2)",
@@ -45,7 +45,7 @@ func conditionalFunctions() []*Function {
 		{
 			Name: "NULLIF", Category: Conditional, Signature: "NULLIF(value1, value2)", Help: "NULL if the values are equal, else value1.",
 			Examples: []Example{ex("NULL", 5, 5), ex("5", 5, 0), ex("5", 5, nil)},
-			bind:     bindNullIf, build: buildNullIf,
+			bind:     bindNullIf, ints: nullIfInts, build: buildNullIf,
 		},
 		extreme("GREATEST", "greatest", 1, ex("3", 1, 3, 2), ex("NULL", 1, nil), ex("b", "a", "b")),
 		extreme("LEAST", "least", -1, ex("1", 1, 3, 2), ex("NULL", 1, nil), ex("0.5", 2, dec("0.5", 2, 1))),
@@ -82,6 +82,28 @@ func bindCase(args []Expr) ([]Expr, types.Type, error) {
 		t.NotNull = false
 	}
 	return out, t, nil
+}
+
+func caseInts(call *Call) (intFn, error) {
+	if call.T.Phys() != types.PhysInt {
+		return nil, nil
+	}
+	args, err := compileInts(call.Args)
+	return func(c *Ctx, r row.Row) (int64, bool) {
+		i := 0
+		for ; i+1 < len(args); i += 2 {
+			if v, null := args[i](c, r); v != 0 && !null {
+				return args[i+1](c, r)
+			}
+			if c.Err != nil {
+				return 0, true
+			}
+		}
+		if i < len(args) {
+			return args[i](c, r)
+		}
+		return 0, true
+	}, err
 }
 
 func buildCase(_ *Call, args []Fn) (Fn, error) {
@@ -136,13 +158,7 @@ func coalesceInts(call *Call) (intFn, error) {
 	if call.T.Phys() != types.PhysInt {
 		return nil, nil
 	}
-	args := make([]intFn, len(call.Args))
-	for i, a := range call.Args {
-		var err error
-		if args[i], err = compileInt(a); err != nil {
-			return nil, err
-		}
-	}
+	args, err := compileInts(call.Args)
 	return func(c *Ctx, r row.Row) (int64, bool) {
 		for _, a := range args {
 			if v, null := a(c, r); !null || c.Err != nil {
@@ -150,7 +166,7 @@ func coalesceInts(call *Call) (intFn, error) {
 			}
 		}
 		return 0, true
-	}, nil
+	}, err
 }
 
 func coalesceBytes(call *Call) (bytesFn, error) {
@@ -196,6 +212,23 @@ func bindNullIf(args []Expr) ([]Expr, types.Type, error) {
 	return []Expr{a, b}, a.Type().Nullable(), nil
 }
 
+func nullIfInts(call *Call) (intFn, error) {
+	if ta, tb := call.Args[0].Type(), call.Args[1].Type(); !plainInt(ta) || !plainInt(tb) || scaleOf(ta) != scaleOf(tb) {
+		return nil, nil
+	}
+	a, b, err := compileInt2(call)
+	return func(c *Ctx, r row.Row) (int64, bool) {
+		x, null := a(c, r)
+		if null {
+			return 0, true
+		}
+		if y, null := b(c, r); !null && x == y {
+			return 0, true
+		}
+		return x, false
+	}, err
+}
+
 func buildNullIf(call *Call, args []Fn) (Fn, error) {
 	f := compareAs(call.Args[0].Type(), call.Args[1].Type())
 	a, b := args[0], args[1]
@@ -228,6 +261,7 @@ func extreme(name, word string, sign int, examples ...Example) *Function {
 			}
 			return coerceAll(args, 0, t), nullable(t, args), nil
 		},
+		ints: extremeInts(sign),
 		build: func(call *Call, args []Fn) (Fn, error) {
 			f := compareAs(call.T, call.T)
 			return evalFold(args, func(best, x row.Datum) row.Datum {
@@ -237,6 +271,35 @@ func extreme(name, word string, sign int, examples ...Example) *Function {
 				return best
 			}), nil
 		},
+	}
+}
+
+func extremeInts(sign int) func(*Call) (intFn, error) {
+	return func(call *Call) (intFn, error) {
+		if !plainInt(call.T) {
+			return nil, nil
+		}
+		args, err := compileInts(call.Args)
+		if err != nil {
+			return nil, err
+		}
+		first, rest := args[0], args[1:]
+		return func(c *Ctx, r row.Row) (int64, bool) {
+			best, null := first(c, r)
+			if null {
+				return 0, true
+			}
+			for _, a := range rest {
+				x, null := a(c, r)
+				if null {
+					return 0, true
+				}
+				if x != best && (x > best) == (sign > 0) {
+					best = x
+				}
+			}
+			return best, false
+		}, nil
 	}
 }
 

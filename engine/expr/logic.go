@@ -79,13 +79,7 @@ func testNull(want bool) func(*Call) (intFn, error) {
 // junction builds AND (decided by 0) and OR (decided by 1).
 func junction(decides int64) func(*Call) (intFn, error) {
 	return func(call *Call) (intFn, error) {
-		args := make([]intFn, len(call.Args))
-		for i, a := range call.Args {
-			var err error
-			if args[i], err = compileInt(a); err != nil {
-				return nil, err
-			}
-		}
+		args, err := compileInts(call.Args)
 		return func(c *Ctx, r row.Row) (int64, bool) {
 			unknown := false
 			for _, a := range args {
@@ -100,7 +94,7 @@ func junction(decides int64) func(*Call) (intFn, error) {
 				return 0, true
 			}
 			return decides ^ 1, false
-		}, nil
+		}, err
 	}
 }
 

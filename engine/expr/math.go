@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -44,7 +45,7 @@ func mathFunctions() []*Function {
 		},
 		{
 			Name: "SIGN", Category: Arithmetic, Signature: "SIGN(numeric)", Help: "-1, 0 or 1, of the argument's type.",
-			Examples: []Example{ex("-1", -5), ex("1.00", dec("2.50", 3, 2)), ex("0.0", 0.0)}, bind: bindSignum, build: buildSignum,
+			Examples: []Example{ex("-1", -5), ex("1.00", dec("2.50", 3, 2)), ex("0.0", 0.0)}, bind: bindSignum, ints: signumInt, build: buildSignum,
 		},
 		{
 			Name: "ROUND", Category: Arithmetic, Signature: "ROUND(numeric [, integer])",
@@ -172,9 +173,19 @@ func bindSignum(args []Expr) ([]Expr, types.Type, error) {
 	return args, t, err
 }
 
+func signumInt(call *Call) (intFn, error) {
+	if !call.T.IsInteger() {
+		return nil, nil
+	}
+	a, err := compileInt(call.Args[0])
+	return func(c *Ctx, r row.Row) (int64, bool) {
+		v, null := a(c, r)
+		return int64(cmp.Compare(v, 0)), null
+	}, err
+}
+
 func buildSignum(call *Call, args []Fn) (Fn, error) {
-	switch {
-	case call.T.IsApprox():
+	if call.T.IsApprox() {
 		return strict1(args[0], func(_ *Ctx, a row.Datum) row.Datum {
 			switch f := a.Float(); {
 			case f > 0:
@@ -184,13 +195,9 @@ func buildSignum(call *Call, args []Fn) (Fn, error) {
 			}
 			return a // both zeros and NaN
 		}), nil
-	case call.T.Kind == types.Decimal:
-		load, p := loadDecimal(call.Args[0].Type()), call.T.Precision
-		one := decimal.Pow10(call.T.Scale)
-		values := [3]row.Datum{one.Neg().Datum(p), decimal.Int128{}.Datum(p), one.Datum(p)}
-		return strict1(args[0], func(_ *Ctx, a row.Datum) row.Datum { return values[load(a).Sign()+1] }), nil
 	}
-	return strict1(args[0], func(_ *Ctx, a row.Datum) row.Datum {
-		return row.Int(int64(decimal.FromInt64(a.I).Sign()))
-	}), nil
+	load, p := loadDecimal(call.Args[0].Type()), call.T.Precision
+	one := decimal.Pow10(call.T.Scale)
+	values := [3]row.Datum{one.Neg().Datum(p), decimal.Int128{}.Datum(p), one.Datum(p)}
+	return strict1(args[0], func(_ *Ctx, a row.Datum) row.Datum { return values[load(a).Sign()+1] }), nil
 }

@@ -177,6 +177,17 @@ func compileInt2(call *Call) (a, b intFn, err error) {
 	return a, b, err
 }
 
+func compileInts(es []Expr) ([]intFn, error) {
+	fs := make([]intFn, len(es))
+	for i, e := range es {
+		var err error
+		if fs[i], err = compileInt(e); err != nil {
+			return nil, err
+		}
+	}
+	return fs, nil
+}
+
 func boolInt(b bool) int64 {
 	if b {
 		return 1

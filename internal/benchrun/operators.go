@@ -48,13 +48,13 @@ func (b *bench) measureOperators(changes int64) (*operators, error) {
 func (r *report) operatorsSection() string {
 	o := r.operators
 	var b strings.Builder
-	fmt.Fprintf(&b, "Queries over %s changes of tables in memory, an update being one, %d shards (the filter on one core); beside each a plain Go program over maps on one core that gives the same result. %s\n\n",
+	fmt.Fprintf(&b, "Queries over %s changes of tables in memory, an update being one change and two rows (one where the plan reads upserts), %d shards (the filter on one core); beside each a plain Go program over maps on one core that gives the same result. %s\n\n",
 		group(o.results[0].Changes), o.parallelism, r.machine)
-	b.WriteString("| query | changes/s | Go maps, changes/s |\n|---|---|---|\n")
+	b.WriteString("| query | changes/s | rows/s | Go maps, changes/s |\n|---|---|---|---|\n")
 	times := map[string]time.Duration{}
 	for _, res := range o.results {
 		times[res.Name] = res.Job
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", res.Name, group(int64(res.Rate())), group(int64(float64(res.Changes)/res.Floor.Seconds())))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", res.Name, group(int64(res.Rate())), group(int64(res.RowRate())), group(int64(float64(res.Changes)/res.Floor.Seconds())))
 	}
 	fmt.Fprintf(&b, "\nThe LEFT JOIN takes %.2f times the inner join's time.\n", times[opbench.LeftJoin].Seconds()/times[opbench.InnerJoin].Seconds())
 	return b.String()

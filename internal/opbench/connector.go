@@ -5,6 +5,7 @@ package opbench
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/changelog"
@@ -20,6 +21,7 @@ type table struct {
 	changes int64
 	// value is column c of a key after so many updates.
 	value func(key, updates int64, c int) int64
+	rows  atomic.Int64 // that readers have handed over
 }
 
 // stride scatters the keys: a prime that is in no table's number of keys.
@@ -130,7 +132,7 @@ func newReader(s *source, part int64) *reader {
 // Read implements spi.Reader.
 func (r *reader) Read(b *changelog.Batch, maxRecords int) (int, error) {
 	r.out.Batch = b
-	n := 0
+	before, n := b.Len(), 0
 	for ; n < maxRecords && r.at < r.s.t.changes; r.at++ {
 		key, updates := r.s.t.change(r.at)
 		if key%int64(len(r.s.readers)) != r.part {
@@ -147,6 +149,7 @@ func (r *reader) Read(b *changelog.Batch, maxRecords int) (int, error) {
 			r.emit(changelog.UpdateAfter, key, updates)
 		}
 	}
+	r.s.t.rows.Add(int64(b.Len() - before))
 	return n, nil
 }
 

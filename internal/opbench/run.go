@@ -19,12 +19,17 @@ type Result struct {
 	Name string
 	// Changes of all inputs; an update is one.
 	Changes int64
+	// Rows is what the readers handed over for them: two for an update, or one where the plan reads upserts.
+	Rows int64
 	// Job is the time of the job, Floor that of the plain Go program on one core.
 	Job, Floor time.Duration
 }
 
 // Rate is the changes that the job takes in a second.
 func (r Result) Rate() float64 { return float64(r.Changes) / r.Job.Seconds() }
+
+// RowRate is the rows that the job takes in a second.
+func (r Result) RowRate() float64 { return float64(r.Rows) / r.Job.Seconds() }
 
 // Run runs a query over so many changes, and its Go program. Results that differ are an error.
 func (q *Query) Run(changes int64, parallelism int) (Result, error) {
@@ -54,6 +59,9 @@ func (q *Query) Run(changes int64, parallelism int) (Result, error) {
 		return r, fmt.Errorf("%s: %w", q.Name, err)
 	}
 	r.Job = time.Since(begin)
+	for _, t := range tables {
+		r.Rows += t.rows.Load()
+	}
 	stdruntime.GC()
 	begin = time.Now()
 	want := q.floor(tables)
