@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -157,6 +158,7 @@ func (s *Store) checkNew() error {
 	if err != nil {
 		return err
 	}
+	slices.Sort(names) // for the same words each time
 	for _, name := range names {
 		switch name {
 		case lockFile, formatFile + ".tmp", newFile, newFile + ".tmp": // of a first start that was cut short

@@ -189,6 +189,7 @@ func makeEmpty(fs FS, dir string, but ...string) error {
 	if err != nil {
 		return err
 	}
+	slices.Sort(names) // for the same words each time
 	for _, name := range names {
 		if name != "lost+found" && !slices.Contains(but, name) {
 			return fmt.Errorf("the directory holds %s; name a new or empty one", name)
