@@ -120,6 +120,7 @@ func (t *Table) read(k *KeyBatch, missing []int32) error {
 	if err = errorsFirst(err, it.Close()); err != nil {
 		return s.fail(err)
 	}
+	t.sh.stuck = false // what came from Pebble may leave again
 	t.sh.shown.loaded.Add(int64(len(missing)))
 	return nil
 }
