@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/sluicesql/sluice/engine/expr"
+	"github.com/sluicesql/sluice/engine/text"
 	"github.com/sluicesql/sluice/engine/types"
 )
 
@@ -86,15 +87,8 @@ func assignableParts(from, to types.Type) (ok, cast bool) {
 }
 
 func fitsInteger(v int64, k types.Kind) bool {
-	switch k {
-	case types.TinyInt:
-		return v == int64(int8(v))
-	case types.SmallInt:
-		return v == int64(int16(v))
-	case types.Int:
-		return v == int64(int32(v))
-	}
-	return true
+	lo, hi := text.IntRange(k)
+	return lo <= v && v <= hi
 }
 
 func fitsDigits(v int64, digits int) bool {

@@ -217,18 +217,7 @@ func selectItem(e ast.Expr, items []ast.SelectItem, isColumn func(string) bool) 
 
 // groupInput is the column below the grouping that holds x.
 func (b *binder) groupInput(g *groupScope, x expr.Expr) int {
-	if c, ok := x.(*expr.Column); ok {
-		return c.Index
-	}
-	for _, it := range g.items {
-		if expr.Equal(it.e, x) {
-			return it.id
-		}
-	}
-	name := x.String()
-	id := b.columns.add(name, name, x.Type())
-	g.items = append(g.items, extendItem{id, x})
-	return id
+	return b.columns.holding(&g.items, x, x.String())
 }
 
 // grouped binds e above a grouping where e, as a whole, is a key, is made of keys, or is an aggregate. done is false

@@ -11,20 +11,7 @@ import (
 // orderBy binds the ORDER BY of a SELECT: an item is the number or the name of a result column, or an expression over
 // what SELECT sees, which is computed with the SELECT's items.
 func (b *binder) orderBy(order []ast.OrderItem, q *ast.Select, sc *scope, fields []field, items *[]extendItem) ([]orderKey, error) {
-	column := func(x expr.Expr) int {
-		if c, ok := x.(*expr.Column); ok {
-			return c.Index
-		}
-		for _, it := range *items {
-			if expr.Equal(it.e, x) {
-				return it.id
-			}
-		}
-		name := x.String()
-		id := b.columns.add(name, name, x.Type())
-		*items = append(*items, extendItem{id, x})
-		return id
-	}
+	column := func(x expr.Expr) int { return b.columns.holding(items, x, x.String()) }
 	var keys []orderKey
 	for i := range order {
 		it := &order[i]

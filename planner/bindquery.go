@@ -278,6 +278,11 @@ func (b *binder) condition(e ast.Expr, sc *scope, clause string) ([]expr.Expr, e
 	if sc.subs != nil && holdsQuery(e) {
 		return b.conjuncts(e, sc, clause)
 	}
+	return b.plainCondition(e, sc, clause)
+}
+
+// plainCondition binds a condition whose subqueries, if there are any, are values like others.
+func (b *binder) plainCondition(e ast.Expr, sc *scope, clause string) ([]expr.Expr, error) {
 	x, err := b.expr(e, sc)
 	if err != nil {
 		return nil, err

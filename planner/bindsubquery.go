@@ -283,14 +283,7 @@ func (b *binder) conjuncts(e ast.Expr, sc *scope, clause string) ([]expr.Expr, e
 			return b.inCondition(in.Pos, in.Expr, in.Query, !in.Not, sc)
 		}
 	}
-	x, err := b.expr(e, sc)
-	if err != nil {
-		return nil, err
-	}
-	if k := x.Type().Kind; k != types.Boolean && k != types.Null {
-		return nil, errAt(e.Position(), "%s needs a BOOLEAN, and this is %s", clause, x.Type())
-	}
-	return expr.Conjuncts(x), nil
+	return b.plainCondition(e, sc, clause)
 }
 
 // inCondition binds [NOT] IN as conditions that must all be TRUE.

@@ -17,18 +17,7 @@ type windowScope struct {
 
 // column is the column below the windows that holds x.
 func (w *windowScope) column(b *binder, x expr.Expr) int {
-	if c, ok := x.(*expr.Column); ok {
-		return c.Index
-	}
-	for _, it := range w.items {
-		if expr.Equal(it.e, x) {
-			return it.id
-		}
-	}
-	name := x.String()
-	id := b.columns.add(name, name, x.Type())
-	w.items = append(w.items, extendItem{id, x})
-	return id
+	return b.columns.holding(&w.items, x, x.String())
 }
 
 // rel is the windows over in.

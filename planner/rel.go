@@ -49,6 +49,21 @@ func (t *columnTable) ref(id int) *expr.Column {
 	return &expr.Column{Index: id, Name: c.label, T: c.typ}
 }
 
+// holding is the column that holds x: the plain column itself, the item that computes it, or a new item called name.
+func (t *columnTable) holding(items *[]extendItem, x expr.Expr, name string) int {
+	if c, ok := x.(*expr.Column); ok {
+		return c.Index
+	}
+	for _, it := range *items {
+		if expr.Equal(it.e, x) {
+			return it.id
+		}
+	}
+	id := t.add(name, x.String(), x.Type())
+	*items = append(*items, extendItem{id, x})
+	return id
+}
+
 // relScan reads a table. Column i of the table's connector schema is ids[i].
 type relScan struct {
 	src *sourceInfo

@@ -260,17 +260,7 @@ func mustCall(name string, args ...expr.Expr) expr.Expr {
 
 // keyColumn is the column that holds a join key: the plain column itself, or a computed one.
 func (j *logicalJob) keyColumn(x *relExtend, e expr.Expr) int {
-	if c, ok := e.(*expr.Column); ok {
-		return c.Index
-	}
-	for _, it := range x.items {
-		if expr.Equal(it.e, e) {
-			return it.id
-		}
-	}
-	id := j.columns.add("$key", e.String(), e.Type())
-	x.items = append(x.items, extendItem{id, e})
-	return id
+	return j.columns.holding(&x.items, e, "$key")
 }
 
 func bare(x *relExtend) rel {

@@ -26,6 +26,16 @@ func describe(r row.Row, cols []planner.Column, zone *time.Location) string {
 // tablesOf names the tables that a node reads.
 func tablesOf(n planner.Node) string {
 	var names []string
+	eachUnder(n, func(n planner.Node) {
+		if t := tableOf(n); t != "" {
+			names = append(names, t)
+		}
+	})
+	return "table " + strings.Join(names, " and ")
+}
+
+// eachUnder calls f for a node and all below it, each once, those above first.
+func eachUnder(n planner.Node, f func(planner.Node)) {
 	seen := map[planner.Node]bool{}
 	var walk func(planner.Node)
 	walk = func(n planner.Node) {
@@ -33,13 +43,10 @@ func tablesOf(n planner.Node) string {
 			return
 		}
 		seen[n] = true
-		if s, ok := n.(*planner.Scan); ok {
-			names = append(names, s.Table)
-		}
+		f(n)
 		for _, in := range n.Inputs() {
 			walk(in)
 		}
 	}
 	walk(n)
-	return "table " + strings.Join(names, " and ")
 }

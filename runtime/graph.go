@@ -3,6 +3,7 @@ package runtime
 import (
 	"fmt"
 
+	"github.com/sluicesql/sluice/engine/state"
 	"github.com/sluicesql/sluice/planner"
 )
 
@@ -117,13 +118,13 @@ func (g *graph) setFragmentTables(stage int, stateful []planner.Node, kept map[p
 			continue
 		}
 		for range planner.StateTables(node) {
-			for next < 256 && taken[uint16(stage<<8|next)] {
+			for next < 256 && taken[state.TableID(uint8(stage), uint8(next))] {
 				next++
 			}
 			if next == 256 || stage > 255 {
 				return fmt.Errorf("the query has more joins than a job can hold: there may be 256 stages with 256 tables each")
 			}
-			g.tables[node] = append(g.tables[node], uint16(stage<<8|next))
+			g.tables[node] = append(g.tables[node], state.TableID(uint8(stage), uint8(next)))
 			next++
 		}
 	}

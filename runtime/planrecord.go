@@ -85,21 +85,11 @@ func sinkName(s *planner.Sink) string {
 // readsOf are the names of the tables that a node reads.
 func readsOf(n planner.Node) []string {
 	var names []string
-	seen := map[planner.Node]bool{}
-	var walk func(planner.Node)
-	walk = func(n planner.Node) {
-		if seen[n] {
-			return
-		}
-		seen[n] = true
+	eachUnder(n, func(n planner.Node) {
 		if t := tableOf(n); t != "" && !slices.Contains(names, t) {
 			names = append(names, t)
 		}
-		for _, in := range n.Inputs() {
-			walk(in)
-		}
-	}
-	walk(n)
+	})
 	return names
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/row"
+	"github.com/sluicesql/sluice/engine/text"
 	"github.com/sluicesql/sluice/engine/types"
 )
 
@@ -30,14 +31,9 @@ func bounds(t types.Type) (lo, hi int64, ok bool) {
 	switch t.Kind {
 	case types.Boolean:
 		return 0, 1, true
-	case types.TinyInt:
-		return math.MinInt8, math.MaxInt8, true
-	case types.SmallInt:
-		return math.MinInt16, math.MaxInt16, true
-	case types.Int:
-		return math.MinInt32, math.MaxInt32, true
-	case types.BigInt:
-		return math.MinInt64, math.MaxInt64, true
+	case types.TinyInt, types.SmallInt, types.Int, types.BigInt:
+		lo, hi = text.IntRange(t.Kind)
+		return lo, hi, true
 	case types.Decimal:
 		if t.Precision > 18 {
 			return 0, 0, false

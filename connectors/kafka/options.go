@@ -1,8 +1,12 @@
 package kafka
 
-import "github.com/sluicesql/sluice/connectors/spi"
+import (
+	"slices"
 
-var kafkaOptions = []spi.Option{
+	"github.com/sluicesql/sluice/connectors/spi"
+)
+
+var kafkaOptions = slices.Concat([]spi.Option{
 	{Name: "topic", Help: "Topic to read or write; a source reads several when they are separated by ';'"},
 	{Name: "topic-pattern", Help: "Regular expression that the whole name of a topic must match to be read"},
 	{Name: "properties.bootstrap.servers", Required: true, Help: "Addresses of brokers, separated by commas"},
@@ -26,12 +30,7 @@ var kafkaOptions = []spi.Option{
 	{Name: "scan.topic-partition-discovery.interval", Kind: spi.DurationOption, Default: "5 min", Help: "How often new topics and partitions are looked for; 0 for never"},
 	{Name: "scan.retry-timeout", Kind: spi.DurationOption, Default: "10 min", Help: "How long a partition is tried when its brokers do not answer or refuse for the moment, until the job fails; 0 for ever"},
 	{Name: "scan.parallelism", Kind: spi.IntOption, Help: "Number of readers"},
-	{Name: "dead-letter.topic", Help: "Topic of the same cluster that takes the messages that cannot be read, as they came, with headers sluice.topic, .partition, .offset, .timestamp, .reason and .error"},
-	{Name: "dead-letter.delivery-guarantee", Kind: spi.EnumOption, Default: "at-least-once", Values: []string{"at-least-once", "exactly-once", "none"}, Help: "'sink.delivery-guarantee' of the dead letters"},
-	{Name: "dead-letter.transactional-id-prefix", Help: "'sink.transactional-id-prefix' of the dead letters"},
-	{Name: "dead-letter.topic.partitions", Kind: spi.IntOption, Help: "'sink.topic.partitions' of the dead letters"},
-	{Name: "dead-letter.topic.replication-factor", Kind: spi.IntOption, Help: "'sink.topic.replication-factor' of the dead letters"},
-	{Name: "dead-letter.topic.config.*", Help: "'sink.topic.config.*' of the dead letters"},
+}, deadLetterOptions, []spi.Option{
 	{Name: "sink.partitioner", Default: "default", Help: "default (by the key's hash as Java does; without a key whole batches in turn), fixed (one partition a writer), round-robin"},
 	{Name: "sink.delivery-guarantee", Kind: spi.EnumOption, Default: "at-least-once", Values: []string{"at-least-once", "exactly-once", "none"}, Help: "What holds after a crash: see docs/reliability.md"},
 	{Name: "sink.transactional-id-prefix", Help: "For exactly-once, and required there: the transactional id, which is also the consumer group of the marker, is this, '-' and the table's name"},
@@ -40,9 +39,9 @@ var kafkaOptions = []spi.Option{
 	{Name: "sink.topic.replication-factor", Kind: spi.IntOption, Help: "Copies of each partition of a topic that is created; the broker's default when not set"},
 	{Name: "sink.topic.config.*", Help: "Settings of a topic that is created, by Kafka's names, such as 'sink.topic.config.retention.ms'"},
 	{Name: "sink.parallelism", Kind: spi.IntOption, Help: "Number of writers"},
-}
+})
 
-var upsertOptions = []spi.Option{
+var upsertOptions = slices.Concat([]spi.Option{
 	{Name: "topic", Required: true, Help: "Topic to read or write; a source reads several when they are separated by ';'"},
 	{Name: "properties.bootstrap.servers", Required: true, Help: "Addresses of brokers, separated by commas"},
 	{Name: "properties.group.id", Help: "Consumer group whose committed offsets are kept up to date for monitoring"},
@@ -61,12 +60,7 @@ var upsertOptions = []spi.Option{
 	{Name: "scan.topic-partition-discovery.interval", Kind: spi.DurationOption, Default: "5 min", Help: "How often new partitions are looked for; 0 for never"},
 	{Name: "scan.retry-timeout", Kind: spi.DurationOption, Default: "10 min", Help: "How long a partition is tried when its brokers do not answer or refuse for the moment, until the job fails; 0 for ever"},
 	{Name: "scan.parallelism", Kind: spi.IntOption, Help: "Number of readers"},
-	{Name: "dead-letter.topic", Help: "Topic of the same cluster that takes the messages that cannot be read, as they came, with headers sluice.topic, .partition, .offset, .timestamp, .reason and .error"},
-	{Name: "dead-letter.delivery-guarantee", Kind: spi.EnumOption, Default: "at-least-once", Values: []string{"at-least-once", "exactly-once", "none"}, Help: "'sink.delivery-guarantee' of the dead letters"},
-	{Name: "dead-letter.transactional-id-prefix", Help: "'sink.transactional-id-prefix' of the dead letters"},
-	{Name: "dead-letter.topic.partitions", Kind: spi.IntOption, Help: "'sink.topic.partitions' of the dead letters"},
-	{Name: "dead-letter.topic.replication-factor", Kind: spi.IntOption, Help: "'sink.topic.replication-factor' of the dead letters"},
-	{Name: "dead-letter.topic.config.*", Help: "'sink.topic.config.*' of the dead letters"},
+}, deadLetterOptions, []spi.Option{
 	{Name: "sink.delivery-guarantee", Kind: spi.EnumOption, Default: "at-least-once", Values: []string{"at-least-once", "exactly-once", "none"}, Help: "What holds after a crash: see docs/reliability.md"},
 	{Name: "sink.transactional-id-prefix", Help: "For exactly-once, and required there: the transactional id, which is also the consumer group of the marker, is this, '-' and the table's name"},
 	{Name: "sink.partitioner", Unsupported: "does not apply to upsert-kafka: rows of one key stay in the partition of its hash"},
@@ -76,7 +70,7 @@ var upsertOptions = []spi.Option{
 	{Name: "sink.topic.replication-factor", Kind: spi.IntOption, Help: "Copies of each partition of a topic that is created; the broker's default when not set"},
 	{Name: "sink.topic.config.*", Help: "Settings of a topic that is created, by Kafka's names; cleanup.policy is compact when not set"},
 	{Name: "sink.parallelism", Kind: spi.IntOption, Help: "Number of writers"},
-}
+})
 
 // option returns the declaration of name.
 func option(options []spi.Option, name string) *spi.Option {
@@ -86,4 +80,14 @@ func option(options []spi.Option, name string) *spi.Option {
 		}
 	}
 	return nil
+}
+
+// deadLetterOptions are those of every source.
+var deadLetterOptions = []spi.Option{
+	{Name: "dead-letter.topic", Help: "Topic of the same cluster that takes the messages that cannot be read, as they came, with headers sluice.topic, .partition, .offset, .timestamp, .reason and .error"},
+	{Name: "dead-letter.delivery-guarantee", Kind: spi.EnumOption, Default: "at-least-once", Values: []string{"at-least-once", "exactly-once", "none"}, Help: "'sink.delivery-guarantee' of the dead letters"},
+	{Name: "dead-letter.transactional-id-prefix", Help: "'sink.transactional-id-prefix' of the dead letters"},
+	{Name: "dead-letter.topic.partitions", Kind: spi.IntOption, Help: "'sink.topic.partitions' of the dead letters"},
+	{Name: "dead-letter.topic.replication-factor", Kind: spi.IntOption, Help: "'sink.topic.replication-factor' of the dead letters"},
+	{Name: "dead-letter.topic.config.*", Help: "'sink.topic.config.*' of the dead letters"},
 }

@@ -122,3 +122,5 @@ func TestCastInTimeZone(t *testing.T) {
 		}
 	}
 }
+
+func instant(s string) *Const { return lit(types.TimestampLTZOf(3), s) }

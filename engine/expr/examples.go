@@ -51,8 +51,6 @@ func date(s string) *Const { return lit(types.Of(types.Date), s) }
 
 func timestamp(s string) *Const { return lit(types.TimestampOf(3), s) }
 
-func instant(s string) *Const { return lit(types.TimestampLTZOf(3), s) }
-
 func days(s string) *Const { return lit(types.Of(types.IntervalDT), s) }
 
 func months(s string) *Const { return lit(types.Of(types.IntervalYM), s) }

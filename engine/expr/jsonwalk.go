@@ -126,34 +126,19 @@ func (w *jsonWalk) member(i, step, depth int) int {
 
 // element walks on from the one element that a step names.
 func (w *jsonWalk) element(i, step, depth int) int {
-	index, hit := w.p.steps[step].at[0], false
-	if i = w.s.space(i + 1); w.s.at(i) == ']' {
+	index, n, hit := w.p.steps[step].at[0], 0, false
+	end := w.each(i, func(i int) int {
+		n++
+		if n-1 != index {
+			return w.s.value(i, depth+1)
+		}
+		hit = true
+		return w.walk(i, step+1, depth+1)
+	})
+	if end >= 0 && !hit {
 		w.miss(step)
-		return i + 1
 	}
-	for n := 0; ; n++ {
-		if n == index {
-			hit = true
-			i = w.walk(i, step+1, depth+1)
-		} else {
-			i = w.s.value(i, depth+1)
-		}
-		if i < 0 {
-			return -1
-		}
-		i = w.s.space(i)
-		switch w.s.at(i) {
-		case ',':
-			i = w.s.space(i + 1)
-		case ']':
-			if !hit {
-				w.miss(step)
-			}
-			return i + 1
-		default:
-			return -1
-		}
-	}
+	return end
 }
 
 // each reads an object or array, and calls f for the value of each member or element; f returns where it ends.

@@ -10,6 +10,7 @@ import (
 	"github.com/sluicesql/sluice/engine/decimal"
 	"github.com/sluicesql/sluice/engine/keyenc"
 	"github.com/sluicesql/sluice/engine/row"
+	"github.com/sluicesql/sluice/engine/text"
 	"github.com/sluicesql/sluice/engine/types"
 )
 
@@ -231,22 +232,9 @@ func setExact(b *row.Builder, i int, t types.Type, x decimal.Int128) error {
 		return nil
 	}
 	v, ok := x.Int64()
-	if !ok || !inRange(v, t.Kind) {
+	if lo, hi := text.IntRange(t.Kind); !ok || v < lo || v > hi {
 		return rangeError(t)
 	}
 	b.Int64(i, v)
 	return nil
-}
-
-// inRange reports whether an integer type holds v.
-func inRange(v int64, k types.Kind) bool {
-	switch k {
-	case types.TinyInt:
-		return v == int64(int8(v))
-	case types.SmallInt:
-		return v == int64(int16(v))
-	case types.Int:
-		return v == int64(int32(v))
-	}
-	return true
 }

@@ -105,15 +105,7 @@ func NewSemiJoin(left, right JoinSide, on, show *Combine, next Output) *Join {
 }
 
 // Port is the Output for the left (0) or right (1) input.
-func (j *Join) Port(i int) Output { return joinPort{j, i} }
-
-type joinPort struct {
-	j    *Join
-	port int
-}
-
-// Push implements Output.
-func (p joinPort) Push(b *changelog.Batch) error { return p.j.push(p.port, b) }
+func (j *Join) Port(i int) Output { return port{j, i} }
 
 func (j *Join) push(port int, b *changelog.Batch) error {
 	s := &j.sides[port]

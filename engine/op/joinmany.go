@@ -42,15 +42,7 @@ func NewJoinMany(ctx *expr.Ctx, sides []JoinSide, ins [][]types.Type, residual e
 }
 
 // Port is the Output for input i.
-func (j *JoinMany) Port(i int) Output { return manyPort{j, i} }
-
-type manyPort struct {
-	j    *JoinMany
-	port int
-}
-
-// Push implements Output.
-func (p manyPort) Push(b *changelog.Batch) error { return p.j.push(p.port, b) }
+func (j *JoinMany) Port(i int) Output { return port{j, i} }
 
 func (j *JoinMany) push(port int, b *changelog.Batch) error {
 	s := &j.sides[port]

@@ -13,6 +13,17 @@ type Output interface {
 	Push(b *changelog.Batch) error
 }
 
+// port is one input of an operator that has several.
+type port struct {
+	of interface {
+		push(port int, b *changelog.Batch) error
+	}
+	number int
+}
+
+// Push implements Output.
+func (p port) Push(b *changelog.Batch) error { return p.of.push(p.number, b) }
+
 // Operator is an Output that holds something back until a barrier, or checks something there.
 type Operator interface {
 	// Barrier ends an epoch: all inputs have delivered what belongs to it. What the operator still holds is

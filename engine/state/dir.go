@@ -25,11 +25,8 @@ func (s *Store) openDir() error {
 	} else if err := makeDir(fs, dir); err != nil {
 		return err
 	}
-	lock, err := fs.Lock(fs.PathJoin(dir, lockFile))
+	lock, err := lockDir(fs, dir)
 	if err != nil {
-		if lockHeld(err) {
-			return &LockedError{Dir: dir, cause: err}
-		}
 		return err
 	}
 	s.lock = lock
@@ -79,6 +76,15 @@ func InUse(fs FS, dir string) (bool, error) {
 		return true, nil
 	}
 	return false, err
+}
+
+// lockDir locks a state directory, or says by a LockedError that somebody else has it.
+func lockDir(fs FS, dir string) (io.Closer, error) {
+	lock, err := fs.Lock(fs.PathJoin(dir, lockFile))
+	if err != nil && lockHeld(err) {
+		return nil, &LockedError{Dir: dir, cause: err}
+	}
+	return lock, err
 }
 
 // lockHeld tells a lock that somebody holds from a directory that cannot be locked. Within one process,

@@ -73,11 +73,8 @@ func restore(fs FS, savepoint, dir string, addNote func([]byte) ([]byte, error))
 	if err := makeDir(fs, dir); err != nil {
 		return err
 	}
-	lock, err := fs.Lock(fs.PathJoin(dir, lockFile))
+	lock, err := lockDir(fs, dir)
 	if err != nil {
-		if lockHeld(err) {
-			return &LockedError{Dir: dir, cause: err}
-		}
 		return err
 	}
 	return errorsFirst(restoreLocked(fs, savepoint, dir, note), lock.Close())

@@ -27,9 +27,6 @@ func String(n Node) string {
 	return p.String()
 }
 
-// ExprString gives an expression as SQL.
-func ExprString(e Expr) string { return String(e) }
-
 // printer collects the text of a tree.
 type printer struct{ strings.Builder }
 

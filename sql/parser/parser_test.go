@@ -87,7 +87,7 @@ func checkRoundTrip(t *testing.T, s ast.Statement) {
 
 func checkExprRoundTrip(t *testing.T, e ast.Expr) {
 	t.Helper()
-	text := ast.ExprString(e)
+	text := ast.String(e)
 	again, err := ParseExpr("again.sql", text)
 	if err != nil {
 		t.Errorf("the printed expression can't be parsed: %s\n%v", text, err)
@@ -167,5 +167,5 @@ func nested(e ast.Expr) string {
 	case *ast.ElementAccess:
 		return par(nested(e.Expr), "[]", nested(e.Index))
 	}
-	return ast.ExprString(e)
+	return ast.String(e)
 }
