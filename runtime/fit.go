@@ -39,8 +39,9 @@ type operator struct {
 // newFit compares a plan with the recorded one.
 func newFit(p *planner.Plan, g *graph, was *planRecord) *fit {
 	f := &fit{kept: map[planner.Node][]uint16{}, positions: map[string]bool{}}
+	operators, planned := p.Operators(), p.Inputs()
 	ops := map[planner.Node]*operator{}
-	for _, o := range p.Operators() {
+	for _, o := range operators {
 		op := &operator{Operator: o}
 		for i := range was.Operators {
 			if was.Operators[i].Signature == o.Signature {
@@ -51,7 +52,7 @@ func newFit(p *planner.Plan, g *graph, was *planRecord) *fit {
 	}
 	checkStages(g, ops)
 	inputs := map[planner.Node]planner.Input{}
-	for _, in := range p.Inputs() {
+	for _, in := range planned {
 		inputs[in.Node] = in
 	}
 	used := map[string]bool{} // signatures of recorded operators that are kept or told of
@@ -59,7 +60,7 @@ func newFit(p *planner.Plan, g *graph, was *planRecord) *fit {
 		f.component(c, ops, inputs, was, used)
 	}
 	for _, o := range was.Operators {
-		if !slices.ContainsFunc(p.Operators(), func(n planner.Operator) bool {
+		if !slices.ContainsFunc(operators, func(n planner.Operator) bool {
 			return f.kept[n.Node] != nil && n.Signature == o.Signature
 		}) {
 			f.drop = append(f.drop, o.Tables...)
@@ -69,7 +70,7 @@ func newFit(p *planner.Plan, g *graph, was *planRecord) *fit {
 		}
 	}
 	for _, in := range was.Inputs {
-		if !slices.ContainsFunc(p.Inputs(), func(n planner.Input) bool { return n.Name == in.Name }) && in.Table != "" {
+		if !slices.ContainsFunc(planned, func(n planner.Input) bool { return n.Name == in.Name }) && in.Table != "" {
 			f.losses = append(f.losses, fmt.Sprintf("forgotten: how far table %s was read, which the new plan does not read", in.Table))
 		}
 	}

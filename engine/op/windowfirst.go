@@ -5,6 +5,7 @@ import (
 
 	"github.com/sluicesql/sluice/engine/changelog"
 	"github.com/sluicesql/sluice/engine/row"
+	"github.com/sluicesql/sluice/engine/state"
 )
 
 // A window that keeps row number 1 alone follows the first row of each partition touched with every change, while the
@@ -56,8 +57,9 @@ func (l *leasts) reset() {
 // pushFirst takes a change of the entry w.enc.
 func (w *Window) pushFirst(h uint64, key []byte, delta int32) error {
 	t := w.spec.Table
+	var beaten state.Ref
 	if w.spec.AppendOnly { // only the first row can ever show
-		if r := t.Least(h, key); r != 0 && bytes.Compare(t.Value(r), w.enc) <= 0 {
+		if beaten = t.Least(h, key); beaten != 0 && bytes.Compare(t.Value(beaten), w.enc) <= 0 {
 			return nil
 		}
 	}
@@ -67,10 +69,8 @@ func (w *Window) pushFirst(h uint64, key []byte, delta int32) error {
 			return err
 		}
 	}
-	if w.spec.AppendOnly {
-		if r := t.Least(h, key); r != 0 {
-			t.Delete(r)
-		}
+	if beaten != 0 {
+		t.Delete(beaten)
 	}
 	weight := t.Add(h, key, nil, w.enc, delta)
 	was := w.leasts.get(k)
