@@ -61,17 +61,26 @@ func withSchema(ms []spi.Message) []spi.Message {
 
 func newBenchDecoder(b testing.TB, mode spi.Mode) (spi.Decoder, *spi.Out) {
 	b.Helper()
-	d, err := Format{}.NewDecoder(spi.DecodeSpec{Columns: domainColumns, Mode: mode, Key: []int{0}}, nil)
+	return newBenchDecoderOf(b, domainColumns, mode)
+}
+
+func newBenchDecoderOf(b testing.TB, columns []spi.Column, mode spi.Mode) (spi.Decoder, *spi.Out) {
+	b.Helper()
+	d, err := Format{}.NewDecoder(spi.DecodeSpec{Columns: columns, Mode: mode, Key: []int{0}}, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	out := spi.NewOut(domainColumns)
+	out := spi.NewOut(columns)
 	out.Batch = &changelog.Batch{}
 	return d, out
 }
 
 func benchDecode(b *testing.B, ms []spi.Message, mode spi.Mode) {
-	d, out := newBenchDecoder(b, mode)
+	benchDecodeColumns(b, ms, domainColumns, mode)
+}
+
+func benchDecodeColumns(b *testing.B, ms []spi.Message, columns []spi.Column, mode spi.Mode) {
+	d, out := newBenchDecoderOf(b, columns, mode)
 	size := 0
 	for _, m := range ms {
 		size += len(m.Value)
@@ -100,6 +109,42 @@ func BenchmarkDecodeBare(b *testing.B) {
 func BenchmarkDecodeWithSchema(b *testing.B) {
 	b.Run("upsert", func(b *testing.B) { benchDecode(b, withSchema(workload(4096)), spi.Upsert) })
 	b.Run("retract", func(b *testing.B) { benchDecode(b, withSchema(workload(4096)), spi.Retract) })
+}
+
+// rowsOnly are the same changes as ExtractNewRecordState leaves them, with __deleted and two added fields.
+func rowsOnly(n int) []spi.Message {
+	ms := make([]spi.Message, n)
+	for i := range ms {
+		deleted, op := "false", "u"
+		if i%10 == 7 {
+			deleted, op = "true", "d"
+		}
+		ms[i].Key = fmt.Appendf(nil, `{"id":%d}`, i*7919%300000)
+		ms[i].Value = fmt.Appendf(nil, `{"id":%d,"user_id":%d,"domain_name":"site-%d-v1.example.com","__deleted":%q,"__op":%q,"__source_ts_ms":%d}`,
+			i*7919%300000, i*104729%100000, i*7919%300000, deleted, op, 1764450000000+i)
+	}
+	return ms
+}
+
+// BenchmarkDecodeUnwrapped reads rows without an envelope, of about 130 bytes.
+func BenchmarkDecodeUnwrapped(b *testing.B) {
+	b.Run("bare", func(b *testing.B) { benchDecode(b, rowsOnly(4096), spi.Upsert) })
+	b.Run("schema", func(b *testing.B) { benchDecode(b, withSchema(rowsOnly(4096)), spi.Upsert) })
+}
+
+// BenchmarkDecodeTypes reads a row of twelve columns of encoded types.
+func BenchmarkDecodeTypes(b *testing.B) {
+	columns := []spi.Column{
+		col("id", types.Of(types.BigInt)), col("price", types.DecimalOf(12, 2)), col("rate", types.DecimalOf(20, 6)), col("weight", types.Of(types.Double)),
+		col("active", types.Of(types.Boolean)), col("born", types.Of(types.Date)), col("at", types.TimestampOf(6)), col("made", types.TimestampLTZOf(6)),
+		col("opens", types.Type{Kind: types.Time, Precision: 6}), col("photo", types.Bytes()), col("tags", types.ArrayOf(types.String())), col("note", types.String()),
+	}
+	ms := make([]spi.Message, 4096)
+	for i := range ms {
+		ms[i].Value = fmt.Appendf(nil, `{"before":null,"after":{"id":%d,"price":"AMg=","rate":"%d.%06d","weight":%d.25,"active":%t,"born":%d,"at":%d,"made":"2024-02-29T09:%02d:%02d.%06dZ","opens":%d,"photo":"3q2+7w==","tags":["a%d","b"],"note":"n-%d"},"source":{"version":"3.0.8.Final","table":"t","lsn":%d},"op":"c","ts_ms":%d}`,
+			i*7919, i, i*37%1000000, i, i%3 == 0, 10000+i, 1709210096789012+i*1000003, i%60, i%59, i*7919%1000000, i*20000003%86400000000, i, i, 26541240+i*88, 1764450000000+i)
+	}
+	benchDecodeColumns(b, ms, columns, spi.Upsert)
 }
 
 // BenchmarkEncodingJSON is what the standard library takes to find the same three columns of after.
