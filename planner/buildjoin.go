@@ -64,6 +64,7 @@ func (b *builder) join(o *relOuter, need colSet) *stream {
 		out.dist = append([]int{}, l.key...)
 	}
 	n.Props = b.derive(out.ids, mode, f, l.props().Bounded && r.props().Bounded, out.dist)
+	n.Pos = o.right.pos
 	return out
 }
 

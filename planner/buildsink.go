@@ -28,6 +28,9 @@ func (b *builder) sink(l *logicalSink) (*Sink, error) {
 	n.PairKey = n.pairKey(s)
 	n.Keys, n.Bounded, n.Mode = s.facts.visible(s.ids), s.props().Bounded, n.Spec.Mode
 	n.Dist = s.props().Dist
+	if n.Pos = l.at.table; !n.Pos.IsValid() {
+		n.Pos = l.at.stmt
+	}
 	return n, nil
 }
 

@@ -136,7 +136,7 @@ func (b *builder) scan(src *sourceInfo, all, cols []int, mode spi.Mode) *stream 
 	if mode == spi.Upsert {
 		n.Spec.Key = s.mustAt(pk)
 	}
-	n.Why = src.why
+	n.Why, n.Pos = src.why, src.ref
 	return s
 }
 

@@ -64,10 +64,12 @@ type View struct {
 type catalog struct {
 	tables map[string]*Table
 	views  map[string]*View
+	// failed are names whose definition is wrong, where mistakes do not end the session.
+	failed map[string]bool
 }
 
 func newCatalog() *catalog {
-	return &catalog{map[string]*Table{}, map[string]*View{}}
+	return &catalog{tables: map[string]*Table{}, views: map[string]*View{}}
 }
 
 // names are the names of all tables and views, in order.
@@ -110,7 +112,10 @@ func (c *catalog) local(n ast.Name) (string, error) {
 // unknown says that there is no table or view of that name.
 func (c *catalog) unknown(n ast.Name, what string, candidates []string) error {
 	id := n.Base()
-	return suggest(errAt(id.Pos, "unknown %s %q", what, id.Name), id.Name, candidates, what+"s")
+	if c.failed[id.Name] {
+		return errFollows
+	}
+	return suggest(errAt(id.Pos, "unknown %s %q", what, id.Name).Coded(ast.CodeUnknownTable), id.Name, candidates, what+"s")
 }
 
 // free checks that a name can be given to something new.

@@ -5,6 +5,7 @@ import (
 	"github.com/sluicesql/sluice/engine/expr"
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/sql/ast"
 )
 
 // Plan is one job as pure data: a DAG of nodes from scans to sinks. A node with several parents is
@@ -47,6 +48,9 @@ type Props struct {
 	Keys [][]int
 	// Bounded says that the output ends.
 	Bounded bool
+	// Pos is the place of the text that asks for the node: of a scan where the table is read, of a join where it is
+	// joined, of a sink its name. It is invalid where no place is known.
+	Pos ast.Pos
 	// Dist are the columns by whose hash the rows are divided among shards, in hash order; nil when
 	// nothing is known. Rows that are equal are then on the same shard.
 	Dist []int

@@ -22,6 +22,7 @@ const (
 	OptTimeZone            = "table.local-time-zone"
 	OptEventsDuplicate     = "table.exec.source.cdc-events-duplicate"
 	OptNotNullEnforcer     = "table.exec.sink.not-null-enforcer"
+	OptStateTTL            = "table.exec.state.ttl"
 	OptUpsertMaterialize   = "table.exec.sink.upsert-materialize"
 	OptResultMode          = "sql-client.execution.result-mode"
 	OptResultMaxRows       = "sql-client.execution.max-table-result.rows"
@@ -76,7 +77,7 @@ var sessionOptions = []sessionOption{
 		refused: map[string]string{"drop": "a row dropped in silence is lost; filter it with WHERE … IS NOT NULL"}},
 	{Option: spi.Option{Name: OptUpsertMaterialize, Kind: spi.EnumOption, Default: "AUTO", Values: []string{"AUTO", "NONE", "FORCE"},
 		Help: "AUTO: where several rows of a query may have one PRIMARY KEY of the sink, they are kept, and the one with the greatest unique key is shown; NONE refuses such queries; FORCE keeps the rows in any case"}},
-	{Option: spi.Option{Name: "table.exec.state.ttl", Kind: spi.DurationOption, Default: "0 ms",
+	{Option: spi.Option{Name: OptStateTTL, Kind: spi.DurationOption, Default: "0 ms",
 		Help: "0: state is never forgotten"}, only: []string{"0", "0 ms", "0ms", "0 s", "0s"}, why: noTTL},
 	{Option: spi.Option{Name: "table.exec.mini-batch.enabled", Kind: spi.BoolOption, Default: "false",
 		Help: "false: " + noMiniBatch}, only: []string{"false"}, why: noMiniBatch},

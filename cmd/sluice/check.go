@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/sluicesql/sluice/cmd/sluice/internal/result"
 	"github.com/sluicesql/sluice/planner"
@@ -70,7 +69,7 @@ func (r *runner) checkJob(j *planner.Job) error {
 			Msg:  "a job with a state directory cannot show a table: started again, it would show the rows changed since alone",
 			Hint: "use --result changelog, or write the result to a table by INSERT INTO",
 		}
-	case !bounded(j.Plan) && !isTerminal(os.Stdout):
+	case !bounded(j.Plan) && !r.screen:
 		return &ast.Error{
 			Pos:  j.Pos,
 			Msg:  "the result of this query has no end, so that a table of it can be shown on a terminal only",

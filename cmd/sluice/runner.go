@@ -33,6 +33,7 @@ type runner struct {
 	sql     string // the script, for the state directory
 	started time.Time
 	signals *interrupts
+	screen  bool // standard output is a terminal
 	stopper stopper
 	summary progress.Summary
 
@@ -43,7 +44,7 @@ type runner struct {
 }
 
 func newRunner(f *runFlags, sources sourceTexts) *runner {
-	r := &runner{flags: f, sources: sources, started: time.Now(), stdout: &output{file: os.Stdout}, notes: os.Stderr}
+	r := &runner{flags: f, sources: sources, started: time.Now(), stdout: &output{file: os.Stdout}, notes: os.Stderr, screen: isTerminal(os.Stdout)}
 	r.out = r.stdout
 	if isTerminal(os.Stderr) && !f.quiet {
 		r.console = progress.NewConsole(os.Stderr, func() int { w, _ := terminalSize(os.Stderr); return w })

@@ -44,6 +44,7 @@ func (c *connector) CheckSource(t *spi.Table) (spi.SourceTraits, error) {
 		native, canUpsert = spi.Upsert, false
 	}
 	return spi.SourceTraits{
+		Notes:  s.notes,
 		Native: native, CanUpsert: canUpsert, Bounded: s.end.kind != unbounded, Parallelism: s.parallelism, Metadata: s.layout.metadata(), DeadLetters: s.dead,
 	}, nil
 }
@@ -62,7 +63,7 @@ func (c *connector) CheckSink(t *spi.Table) (spi.SinkTraits, error) {
 		accepts = spi.Upsert
 	}
 	// Who reads the topic relies on the order of the records of one key.
-	return spi.SinkTraits{Accepts: accepts, Parallelism: s.parallelism, Metadata: writableMetadata(), Route: s.layout.keyFields, Transactional: s.guarantee == guaranteeExactlyOnce}, nil
+	return spi.SinkTraits{Accepts: accepts, Notes: s.notes, Parallelism: s.parallelism, Metadata: writableMetadata(), Route: s.layout.keyFields, Transactional: s.guarantee == guaranteeExactlyOnce}, nil
 }
 
 // OpenSource implements spi.Connector.
@@ -144,7 +145,7 @@ func (c *connector) sourceConfig(t *spi.Table) (cfg sourceConfig, err error) {
 			return cfg, err
 		}
 		if hint != "" {
-			cfg.notes = append(cfg.notes, hint)
+			cfg.notes = append(cfg.notes, spi.Note{Option: "scan.startup.mode", Value: true, Spelling: true, Msg: hint})
 		}
 	}
 	if cfg.end, err = endPoint(o); err != nil {
@@ -237,7 +238,7 @@ func (cfg *sinkConfig) readGuarantee(o spi.Options) (err error) {
 	switch {
 	case cfg.guarantee != guaranteeExactlyOnce:
 		if cfg.txnPrefix != "" {
-			cfg.notes = append(cfg.notes, "option 'sink.transactional-id-prefix' means nothing without 'sink.delivery-guarantee' = 'exactly-once'")
+			cfg.notes = append(cfg.notes, spi.Note{Option: "sink.transactional-id-prefix", Msg: "option 'sink.transactional-id-prefix' means nothing without 'sink.delivery-guarantee' = 'exactly-once'"})
 		}
 		return nil
 	case cfg.txnPrefix == "":

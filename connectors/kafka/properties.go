@@ -48,7 +48,7 @@ type settings struct {
 	autoCreate         bool
 
 	// notes are warnings for people, issued when the table is opened.
-	notes []string
+	notes []spi.Note
 }
 
 // Defaults follow the Java client where its values bound nothing of ours. Fetches and batches are sized
@@ -226,7 +226,7 @@ func parseProperties(o spi.Options) (settings, error) {
 		case p.refuse != "":
 			return s, &spi.OptionError{Name: option, Msg: fmt.Sprintf("option %q %s", option, p.refuse)}
 		case p.note != "":
-			s.notes = append(s.notes, fmt.Sprintf("option %q %s", option, p.note))
+			s.notes = append(s.notes, spi.Note{Option: option, Msg: fmt.Sprintf("option %q %s", option, p.note)})
 		default:
 			if err := p.set(&s, strings.TrimSpace(o[option])); err != nil {
 				return s, &spi.OptionError{Name: option, Value: true, Msg: fmt.Sprintf("option %q %v", option, err)}

@@ -40,7 +40,7 @@ func (t *outTopic) open(ctx context.Context, spec spi.SinkSpec, opts ...kgo.Opt)
 	}
 	t.buffer = atMost(int64(t.cfg.bufferMemory), spec.Memory)
 	for _, n := range t.cfg.notes {
-		t.warn(n)
+		t.warn(n.Msg)
 	}
 	if t.c, err = dial(&t.cfg.settings, opts...); err != nil {
 		return err

@@ -51,7 +51,7 @@ func openSource(ctx context.Context, cfg sourceConfig, scan spi.Scan) (_ *source
 		s.warn = func(string) {}
 	}
 	for _, n := range cfg.notes {
-		s.warn(n)
+		s.warn(n.Msg)
 	}
 	if s.c, err = dial(&s.cfg.settings); err != nil {
 		return nil, err

@@ -65,6 +65,17 @@ type OptionError struct {
 
 func (e *OptionError) Error() string { return e.Msg }
 
+// Note is what an author should know of an option that works.
+type Note struct {
+	Option string
+	// Value says that it concerns the value rather than the key.
+	Value bool
+	// Spelling says that there is a better spelling, which Msg names; otherwise the option has no effect, or not the one
+	// that its name promises, and Msg says why.
+	Spelling bool
+	Msg      string
+}
+
 // ColumnError blames the declaration of one column of a table; the planner adds its place in the SQL text.
 type ColumnError struct {
 	Column string

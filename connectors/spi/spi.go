@@ -84,6 +84,8 @@ type SourceTraits struct {
 	CanUpsert bool
 	// Bounded says that the source ends.
 	Bounded bool
+	// Notes are what the table's author should know of its options.
+	Notes []Note
 	// Parallelism is the number of readers asked for (scan.parallelism), or 0 for the job's.
 	Parallelism int
 	// Metadata are the metadata keys that t can declare, those of its format included, with their types.
@@ -98,6 +100,8 @@ type SinkTraits struct {
 	// Accepts is what the sink takes: AppendOnly, Retract or Upsert. A Retract or Upsert sink takes
 	// append-only changes too.
 	Accepts Mode
+	// Notes are what the table's author should know of its options.
+	Notes []Note
 	// Parallelism is the number of writers asked for (sink.parallelism), or 0 for the job's.
 	Parallelism int
 	// Metadata are the metadata keys that can be written.

@@ -10,6 +10,14 @@ type Error struct {
 	Msg string
 	// Hint is the remedy: a near name, a rewrite. It may be empty.
 	Hint string
+	// Code names the kind of the mistake, or of the lint. It may be empty.
+	Code Code
+}
+
+// Coded gives e the code c.
+func (e *Error) Coded(c Code) *Error {
+	e.Code = c
+	return e
 }
 
 // Error gives one line, file:line:col: message; hint.

@@ -40,7 +40,11 @@ func (p *printer) statement(s Statement) {
 		p.when(len(s.Details) > 0, " ")
 		p.statement(s.Statement)
 	case *StatementSet:
-		p.print("EXECUTE STATEMENT SET BEGIN ")
+		if s.Old {
+			p.print("BEGIN STATEMENT SET; ")
+		} else {
+			p.print("EXECUTE STATEMENT SET BEGIN ")
+		}
 		for _, i := range s.Inserts {
 			p.insert(i)
 			p.print("; ")

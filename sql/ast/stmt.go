@@ -66,7 +66,9 @@ type ExplainDetail struct {
 // StatementSet is EXECUTE STATEMENT SET BEGIN … END, or the older BEGIN
 // STATEMENT SET; … END: inserts that form one job.
 type StatementSet struct {
-	Pos     Pos
+	Pos Pos
+	// Old says that it was written in the older form.
+	Old     bool
 	Inserts []*Insert
 }
 

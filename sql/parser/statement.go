@@ -221,6 +221,7 @@ func (p *parser) statementSet() *ast.StatementSet {
 	case p.accept("BEGIN"):
 		p.expectWords("STATEMENT", "SET")
 		p.expect(";")
+		s.Old = true
 	default:
 		p.accept("EXECUTE")
 		p.expectWords("STATEMENT", "SET")

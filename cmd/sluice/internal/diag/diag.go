@@ -34,23 +34,30 @@ func (p *Printer) Print(err error) {
 	switch {
 	case errors.As(err, &list):
 		for _, e := range list {
-			p.mistake(e)
+			p.mistake(e, "")
 		}
 	case errors.As(err, &one):
-		p.mistake(one)
+		p.mistake(one, "")
 	default:
 		fmt.Fprintf(p.Out, "%s %s\n", p.paint(bold, "sluice:"), clean(err.Error()))
 	}
 }
 
-func (p *Printer) mistake(e *ast.Error) {
+// Warn writes a lint with its source line.
+func (p *Printer) Warn(e *ast.Error) { p.mistake(e, "warning: ") }
+
+func (p *Printer) mistake(e *ast.Error, kind string) {
 	var b strings.Builder
 	if at := e.Pos.String(); at != "" {
 		b.WriteString(p.paint(bold, clean(at)+":") + " ")
 	} else {
 		b.WriteString(p.paint(bold, "sluice:") + " ")
 	}
-	b.WriteString(clean(e.Msg) + "\n")
+	b.WriteString(kind + clean(e.Msg))
+	if e.Code != "" {
+		b.WriteString(" [" + string(e.Code) + "]")
+	}
+	b.WriteByte('\n')
 	if line, lead, width, ok := p.excerpt(e.Pos); ok {
 		number := fmt.Sprintf("%5d", e.Pos.Line)
 		fmt.Fprintf(&b, "%s | %s\n", number, line)
