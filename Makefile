@@ -16,7 +16,7 @@ FUZZTIME ?= 30s
 N ?= 100000
 SEED ?= 1
 BENCH ?= -size M -runs 3
-BENCH_BUDGET ?= -size XL
+BENCH_BUDGET ?= -size XL -compression zstd
 
 .PHONY: all build test lint format-check cross bench bench-budget fuzz fuzz-sql soak clean
 

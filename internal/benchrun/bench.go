@@ -57,7 +57,7 @@ func newBench(ctx context.Context, o options) (*bench, error) {
 	if err := b.build(ctx); err != nil {
 		return nil, errors.Join(err, b.close())
 	}
-	if err := b.connect(ctx, o.brokers); err != nil {
+	if err := b.connect(ctx, o); err != nil {
 		return nil, errors.Join(err, b.close())
 	}
 	return b, nil
@@ -77,15 +77,16 @@ func (b *bench) build(ctx context.Context) error {
 	return nil
 }
 
-func (b *bench) connect(ctx context.Context, brokers string) error {
-	if brokers != "" {
-		b.broker = realkafka.External(brokers)
+func (b *bench) connect(ctx context.Context, o options) error {
+	if o.brokers != "" {
+		b.broker = realkafka.External(o.brokers)
 	} else {
 		b.log("starting Apache Kafka %s", realkafka.Version)
 		var err error
 		b.broker, err = realkafka.Start(ctx, filepath.Join(b.dir, "kafka"), realkafka.Options{
-			Heap: "1g",
-			JVM:  []string{"-Xms1g", "-XX:+UseG1GC"},
+			Heap:       "1g",
+			JVM:        []string{"-Xms1g", "-XX:+UseG1GC"},
+			Properties: map[string]string{"compression.type": o.compression},
 		})
 		if err != nil {
 			return err

@@ -52,6 +52,7 @@ type options struct {
 	keep        bool
 	doc         string
 	budget      int64
+	compression string // of the broker's topics, as Kafka's compression.type writes it
 }
 
 func parseFlags(args []string) (options, error) {
@@ -64,6 +65,7 @@ func parseFlags(args []string) (options, error) {
 	budget := fs.String("budget", "256 mb", "memory budget of the job budget")
 	fs.StringVar(&o.brokers, "brokers", "", "a running broker to use instead of one started here; topics users_SIZE, domains_SIZE and bench_* are overwritten there")
 	fs.StringVar(&o.dir, "dir", "", "folder for the broker's data, state and logs; empty for one in the temporary folder")
+	fs.StringVar(&o.compression, "compression", "producer", "how the broker that is started here stores its topics: producer (as they were sent), or zstd to need less disk")
 	fs.BoolVar(&o.keep, "keep", false, "keep that folder at the end")
 	fs.StringVar(&o.doc, "doc", "", "document whose tables are replaced, but for those of reliability.md beside it; empty for docs/performance.md with sizes M and XL, and none otherwise")
 	if err := fs.Parse(args); err != nil {
