@@ -71,7 +71,8 @@ func (t *readerTask) run(ctx context.Context) error {
 			return context.Cause(ctx)
 		default:
 		}
-		n, most := 0, t.room()
+		n := 0
+		most, crowded := t.room()
 		if t.err.Load() == nil && most > 0 {
 			var err error
 			n, err = t.r.Read(&batch, most)
@@ -95,27 +96,27 @@ func (t *readerTask) run(ctx context.Context) error {
 			t.setState(reading)
 			continue
 		}
-		if final, err := t.wait(ctx, most == 0); err != nil || final {
+		if final, err := t.wait(ctx, most == 0, crowded); err != nil || final {
 			return err
 		}
 	}
 }
 
 // room is the number of records that may be read at once: none when the epoch is full, or when changed state that
-// waits for a checkpoint fills the memory. A replayed epoch is as large as it was.
-func (t *readerTask) room() int {
+// waits for a checkpoint crowds the memory. A replayed epoch is as large as it was.
+func (t *readerTask) room() (most int, crowded bool) {
 	c := &t.job.cfg
 	switch left := int64(c.EpochMaxRows) - t.rows.Load(); {
 	case t.paused:
-		return 0
+		return 0, false
 	case t.limited:
-		return c.BatchRows
-	case t.job.store.Crowded():
-		return 0
+		return c.BatchRows, false
 	case left <= 0 || t.bytes >= c.EpochMaxBytes:
-		return 0
+		return 0, false
+	case t.job.store.Crowded():
+		return 0, true
 	default:
-		return int(min(left, int64(c.BatchRows)))
+		return int(min(left, int64(c.BatchRows))), false
 	}
 }
 
@@ -136,8 +137,9 @@ func (t *readerTask) push(to op.Output, b *changelog.Batch) error {
 const crowdedPause = 2 * time.Millisecond
 
 // wait hands on what is held back, says that nothing is there, and sleeps until something is. When the epoch is
-// full it sleeps until that has been cut, or there is memory again.
-func (t *readerTask) wait(ctx context.Context, epochFull bool) (final bool, err error) {
+// full it sleeps until that has been cut. What crowds the memory may be gone by now, without a word to this reader, so
+// that it looks again by itself.
+func (t *readerTask) wait(ctx context.Context, epochFull, crowded bool) (final bool, err error) {
 	for _, r := range t.inst.routers {
 		if err := r.Flush(); err != nil {
 			return false, err
@@ -162,9 +164,9 @@ func (t *readerTask) wait(ctx context.Context, epochFull bool) (final bool, err 
 	var relief <-chan time.Time
 	if epochFull {
 		ready = nil
-		if t.job.store.Crowded() {
-			relief = time.After(crowdedPause)
-		}
+	}
+	if crowded {
+		relief = time.After(crowdedPause)
 	}
 	select {
 	case <-ready:
