@@ -47,6 +47,9 @@ func (j *Job) adopt(g *graph, last *cutRecord, replay *[]cutRecord, found bool) 
 	if err := j.checkPending(*last); err != nil {
 		return nil, err
 	}
+	if err := j.checkSweep(*last, f); err != nil {
+		return nil, err
+	}
 	if f.fresh && len(*replay) > 0 {
 		// The logged epochs say nothing of what is read from its start.
 		if !j.cfg.AllowRebuild {

@@ -112,7 +112,7 @@ func (o outcome) check(t *testing.T, want outcome) {
 func crashConfig(plan *planner.Plan, disk *statetest.Disk, shards int) runtime.Config {
 	return runtime.Config{
 		Plan: plan, Parallelism: shards, StateDir: "state", MemoryBudget: 1 << 20, EpochMaxRows: 12, CheckpointInterval: 2 * time.Millisecond,
-		Hooks: &runtime.Hooks{FS: disk.FS()},
+		Hooks: &runtime.Hooks{FS: disk.FS(), SegmentBytes: 300},
 	}
 }
 

@@ -327,5 +327,5 @@ func (j *Job) outboxFull() bool {
 	for _, o := range j.outboxes {
 		n += o.held.Load()
 	}
-	return n > maxOutbox
+	return n > j.maxOutbox()
 }

@@ -140,3 +140,40 @@ func TestExactlyOnce(t *testing.T) {
 		t.Errorf("the sink without output has marker %v (%v) and %d changes", m, ok, len(hub.Ledger("names").Changes()))
 	}
 }
+
+// A checkpoint's output of several segments, with an outbox that is full each time: all of it arrives, in transactions
+// that say which chunk they are.
+func TestOutputOfSeveralChunks(t *testing.T) {
+	hub := filledHub(4, 1000)
+	plan := planOf(t, hub, onceSQL)
+	job, err := runtime.Start(context.Background(), runtime.Config{
+		Plan: plan, Parallelism: 2, StateDir: t.TempDir(), EpochMaxRows: 50,
+		Hooks: &runtime.Hooks{SegmentBytes: 200, MaxOutbox: 1},
+	})
+	if err == nil {
+		err = job.Wait()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var often []memconn.Change
+	for n := uint64(1); n <= job.Stats().Epochs; n++ {
+		cs, _ := hub.Sink("often").Epoch(n)
+		often = append(often, cs...)
+	}
+	ts := plan.Sinks[0].Out().Types()
+	if got, want := sum(hub.Ledger("once").Changes(), ts), sum(often, ts); got != want || got == "" {
+		t.Errorf("the transactional sink holds\n%s\nand the other one\n%s", got, want)
+	}
+	chunks := 0
+	markers := hub.Ledger("once").Markers()
+	for i, m := range markers {
+		chunks = max(chunks, m.Chunk)
+		if i > 0 && !markers[i-1].Before(m) {
+			t.Errorf("marker %v follows %v", m, markers[i-1])
+		}
+	}
+	if chunks < 3 {
+		t.Errorf("%d chunks at most in %d transactions", chunks, len(markers))
+	}
+}

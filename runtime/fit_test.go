@@ -12,6 +12,7 @@ import (
 
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/row"
+	"github.com/sluicesql/sluice/engine/state"
 	"github.com/sluicesql/sluice/internal/memconn"
 	"github.com/sluicesql/sluice/internal/oracle"
 	"github.com/sluicesql/sluice/planner"
@@ -327,6 +328,38 @@ func TestRebuild(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A directory whose plan is described in another form is refused with both versions' names, and left alone.
+func TestOtherSignatureVersion(t *testing.T) {
+	d := newDirectory(t)
+	d.must(d.run(pairsSQL, nil))
+	rewrite := func(from, to string) {
+		t.Helper()
+		st, err := state.Open(state.Options{Dir: d.dir, MustExist: true})
+		d.must(err)
+		b, err := st.Meta("plan")
+		d.must(err)
+		changed := strings.Replace(string(b), from, to, 1)
+		if changed == string(b) {
+			t.Fatalf("no %s in %s", from, b)
+		}
+		d.must(st.Edit(state.Edit{Meta: map[string][]byte{"plan": []byte(changed)}}))
+		d.must(st.Close())
+	}
+	const now, other = `"signatures":1,"version":"sluice test"`, `"signatures":99,"version":"sluice 9"`
+	rewrite(now, other)
+	for _, rebuild := range []bool{false, true} {
+		err := d.run(pairsSQL, func(cfg *runtime.Config) { cfg.AllowRebuild = rebuild })
+		for _, part := range []string{d.dir, "sluice 9", "form 99", "form 1", "another --state-dir"} {
+			if err == nil || !strings.Contains(err.Error(), part) {
+				t.Fatalf("refused without %q: %v", part, err)
+			}
+		}
+	}
+	rewrite(other, now)
+	d.must(d.run(pairsSQL, nil))
+	same(t, "pairs", d.net("pairs", 0), d.expected(pairsSQL, "pairs"))
 }
 
 // A job that did not end in order is first to be ended in order.

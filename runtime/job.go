@@ -109,6 +109,9 @@ type Hooks struct {
 	FS state.FS
 	// MarkerRefresh is how often idle transactional sinks store their marker again; 0 for the default.
 	MarkerRefresh time.Duration
+	// SegmentBytes is the size of what one transaction holds, and MaxOutbox what all outboxes may hold before the
+	// sources have to wait; 0 for the defaults.
+	SegmentBytes, MaxOutbox int64
 	// Check holds every operator's output to what the plan says of it, and ends the job where it differs.
 	Check bool
 }

@@ -79,7 +79,7 @@ func (w *world) start() {
 		Parallelism: pick(w.rng, 1, 2, 3, 4), MemoryBudget: pick[int64](w.rng, 1<<18, 1<<20, 1<<30),
 		EpochMaxRows: pick(w.rng, 1, 7, 100), BatchRows: pick(w.rng, 1, 3, 1024),
 		CheckpointInterval: pick(w.rng, time.Millisecond, 5*time.Millisecond, time.Hour),
-		Hooks: &runtime.Hooks{FS: w.disk.FS(), Check: true, Cut: func(_ uint64, positions map[string][]spi.Position) {
+		Hooks: &runtime.Hooks{FS: w.disk.FS(), Check: true, SegmentBytes: pick[int64](w.rng, 0, 100, 1000), MaxOutbox: pick[int64](w.rng, 0, 1, 2000), Cut: func(_ uint64, positions map[string][]spi.Position) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.cuts = positions

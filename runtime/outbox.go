@@ -18,6 +18,20 @@ const (
 	maxOutbox = 256 << 20
 )
 
+func (j *Job) segmentBytes() int64 {
+	if h := j.cfg.Hooks; h != nil && h.SegmentBytes > 0 {
+		return h.SegmentBytes
+	}
+	return segmentBytes
+}
+
+func (j *Job) maxOutbox() int64 {
+	if h := j.cfg.Hooks; h != nil && h.MaxOutbox > 0 {
+		return h.MaxOutbox
+	}
+	return maxOutbox
+}
+
 // outbox keeps the output of one transactional sink until the checkpoint that it belongs to is durable, and then
 // delivers it; see spi.TransactionalSink.
 type outbox struct {
@@ -91,7 +105,7 @@ func (o *outbox) append(r *round, block []byte) error {
 	}
 	size := r.open.Size()
 	o.held.Add(size - was)
-	if size < segmentBytes {
+	if size < o.job.segmentBytes() {
 		return nil
 	}
 	o.job.control.pressed()

@@ -330,6 +330,29 @@ func scanColumns(s *planner.Scan) []string {
 	return out
 }
 
+// notedSweep is the sweep that the state directory holds; nil for none.
+func (j *Job) notedSweep() (*sweepNote, error) {
+	b, err := j.store.Meta(sweepKey)
+	if err != nil || b == nil {
+		return nil, err
+	}
+	n := &sweepNote{}
+	if err := json.Unmarshal(b, n); err != nil {
+		return nil, fmt.Errorf("%s holds no readable note of a sweep: %w", j.cfg.StateDir, err)
+	}
+	return n, nil
+}
+
+// checkSweep refuses to read a table from its start again while a sweep of it waits: its deletes would come before the
+// rows, and do nothing.
+func (j *Job) checkSweep(last cutRecord, f *fit) error {
+	n, err := j.notedSweep()
+	if err != nil || n == nil || last.Swept == n.ID || f.positions[n.Input] {
+		return err
+	}
+	return fmt.Errorf("a sweep of %d rows of %s waits in %s, and would be lost where that is read from its start: start once with the SQL as it was, or sweep again when everything has been read", len(n.Rows), n.Input, j.cfg.StateDir)
+}
+
 // startSwept has a source begin with the deletes of a sweep that is noted and not part of the last checkpoint, in an
 // epoch of their own: within one, what comes through another reader may overtake them, and a row that is there again
 // would be deleted. Every cut from then on says so: a crash before the next checkpoint repeats them, and one after it
@@ -338,13 +361,9 @@ func (j *Job) startSwept(last cutRecord) error {
 	if !j.durable() {
 		return nil
 	}
-	b, err := j.store.Meta(sweepKey)
-	if err != nil || b == nil {
+	n, err := j.notedSweep()
+	if n == nil || err != nil {
 		return err
-	}
-	var n sweepNote
-	if err := json.Unmarshal(b, &n); err != nil {
-		return fmt.Errorf("%s holds no readable note of a sweep: %w", j.cfg.StateDir, err)
 	}
 	j.control.swept = n.ID
 	if last.Swept == n.ID {

@@ -134,3 +134,23 @@ func TestSweepComesFirst(t *testing.T) {
 		same(t, "pairs", d.net("pairs", 0), d.expected(sql, "pairs"))
 	}
 }
+
+// A sweep that waits is not lost to SQL that has its table read from the start.
+func TestSweepAndRebuild(t *testing.T) {
+	d := newDirectory(t)
+	d.must(d.run(pairsSQL, nil))
+	o := runtime.SweepOptions{Table: "users", Apply: true}
+	for p := range 2 {
+		o.Since = append(o.Since, spi.Position{Partition: int32(p), Offset: d.hub.Len("users", p)})
+	}
+	_, err := runtime.Sweep(context.Background(), runtime.Config{Plan: d.planOf(pairsSQL), StateDir: d.dir, Version: "sluice test"}, o)
+	d.must(err)
+	changed := strings.Replace(pairsSQL, "u.id = d.user_id", "u.age = d.user_id", 1)
+	rebuild := func(cfg *runtime.Config) { cfg.AllowRebuild = true }
+	if err := d.run(changed, rebuild); err == nil || !strings.Contains(err.Error(), "a sweep of") || !strings.Contains(err.Error(), "SQL as it was") {
+		t.Fatalf("rebuilt under a sweep that waits: %v", err)
+	}
+	d.must(d.run(pairsSQL, nil))
+	same(t, "pairs", d.net("pairs", 0), weights{})
+	d.must(d.run(changed, rebuild))
+}

@@ -149,6 +149,75 @@ func TestOnceSinkSlow(t *testing.T) {
 	inTopic(t, b, "out", 1)
 }
 
+// The broker forgets a transactional id that was idle for too long: the next transaction asks for a new one.
+func TestOnceSinkExpiredID(t *testing.T) {
+	t.Parallel()
+	b := startBroker(t)
+	createTopic(t, b, "out", 1)
+	s, _, _ := fenced(t, onceTable(b.Addr()))
+	if err := s.Deliver(t.Context(), marker(1), pack(t, s, change{changelog.Insert, 1, "a"}).all); err != nil {
+		t.Fatal(err)
+	}
+	var forgotten atomic.Int64 // the producer id that nothing is known of any more
+	forgotten.Store(s.(*onceSink).txn.producerID)
+	refuse := func(key kmsg.Key, answer func(kmsg.Request) kmsg.Response) {
+		b.Cluster().ControlKey(key.Int16(), func(r kmsg.Request) (kmsg.Response, error, bool) {
+			b.Cluster().KeepControl()
+			if resp := answer(r); resp != nil {
+				return resp, nil, true
+			}
+			return nil, nil, false
+		})
+	}
+	refuse(kmsg.InitProducerID, func(r kmsg.Request) kmsg.Response {
+		if req := r.(*kmsg.InitProducerIDRequest); req.ProducerID == forgotten.Load() {
+			resp := req.ResponseKind().(*kmsg.InitProducerIDResponse)
+			resp.ErrorCode = kerr.InvalidProducerIDMapping.Code
+			return resp
+		}
+		return nil
+	})
+	asked := 0
+	refuse(kmsg.AddPartitionsToTxn, func(r kmsg.Request) kmsg.Response {
+		req := r.(*kmsg.AddPartitionsToTxnRequest)
+		if asked++; asked > 1 {
+			return nil
+		}
+		resp := req.ResponseKind().(*kmsg.AddPartitionsToTxnResponse)
+		for _, t := range req.Topics {
+			rt := kmsg.NewAddPartitionsToTxnResponseTopic()
+			rt.Topic = t.Topic
+			for _, p := range t.Partitions {
+				rt.Partitions = append(rt.Partitions, kmsg.AddPartitionsToTxnResponseTopicPartition{Partition: p, ErrorCode: kerr.InvalidProducerIDMapping.Code})
+			}
+			resp.Topics = append(resp.Topics, rt)
+		}
+		return resp
+	})
+	if err := s.Deliver(t.Context(), marker(2), pack(t, s, change{changelog.Insert, 2, "b"}).all); err != nil {
+		t.Fatal(err)
+	}
+	if m, found, err := s.Marker(t.Context()); err != nil || !found || m != marker(2) || asked < 2 {
+		t.Errorf("marker %v, %v, %v; asked %d times", m, found, err, asked)
+	}
+	inTopic(t, b, "out", 2)
+}
+
+// A transaction that the broker ended, because process or broker stood still for too long, is not blamed on another
+// process alone.
+func TestOnceSinkTimedOut(t *testing.T) {
+	t.Parallel()
+	b := startBroker(t)
+	createTopic(t, b, "out", 1)
+	s, _, _ := fenced(t, onceTable(b.Addr(), "properties.transaction.timeout.ms", "800"))
+	x := s.(*onceSink).txn
+	x.begin()
+	x.began = x.began.Add(-2 * time.Second)
+	b.Cluster().Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.AddPartitionsToTxn}, Err: kerr.ProducerFenced})
+	start := time.Now()
+	wantError(t, start, s.Deliver(t.Context(), marker(1), pack(t, s, change{changelog.Insert, 1, "a"}).all), "kafka topic out", "open for 2s", "'properties.transaction.timeout.ms' = 800", "Or another process", "Start again")
+}
+
 // Output for more partitions than the topic has is refused by name.
 func TestOnceSinkFewerPartitions(t *testing.T) {
 	t.Parallel()

@@ -66,6 +66,7 @@ func (w *retentionWatch) look(ctx context.Context, now time.Time) {
 		return // whoever reads meets the trouble too, and tells of it
 	}
 	keeps := w.retentions(ctx, parts)
+	waiting := w.waiting(ctx, parts, keeps, now)
 	worst, threatened := "", 0
 	var least time.Duration
 	for _, p := range parts {
@@ -78,6 +79,9 @@ func (w *retentionWatch) look(ctx context.Context, now time.Time) {
 			seen = retentionSeen{now, now}
 		}
 		left, why := now.threat(seen, keeps[p.topic.name])
+		if why == "" && waiting[p] && ok && seen.last.pos == now.pos {
+			left, why = keeps[p.topic.name]/4, fmt.Sprintf("the record to be read next is older than three quarters of the %s for which the topic keeps records", keeps[p.topic.name])
+		}
 		if why != "" && now.pos < p.logEnd.Load() { // who has read everything has nothing to lose
 			if threatened++; worst == "" || left < least {
 				worst, least = fmt.Sprintf("kafka %s@%d: %s", p, now.pos, why), left
@@ -99,6 +103,30 @@ func (w *retentionWatch) look(ctx context.Context, now time.Time) {
 		}
 		w.s.warn(fmt.Sprintf("%s%s: retention is about to remove records that were not read, in about %s; give the topic a longer retention, or read faster", worst, more, least.Round(time.Second)))
 	}
+}
+
+// waiting are the partitions of which this process has read nothing, and whose next record is older than three quarters
+// of the topic's retention: those of a job that was started paused.
+func (w *retentionWatch) waiting(ctx context.Context, parts []*partition, keeps map[string]time.Duration, now time.Time) map[*partition]bool {
+	unread := map[time.Duration][]*partition{}
+	for _, p := range parts {
+		if keep := keeps[p.topic.name]; keep > 0 && p.lastTime.Load() <= 0 {
+			unread[keep] = append(unread[keep], p)
+		}
+	}
+	out := map[*partition]bool{}
+	for keep, ps := range unread {
+		young, err := w.s.c.listOffsets(ctx, ps, now.Add(-keep/4*3).UnixMilli(), false)
+		if err != nil {
+			continue // whoever reads meets the trouble too
+		}
+		for _, p := range ps {
+			if at, ok := young[p]; ok && (at.offset < 0 || at.offset > p.position.Load()) {
+				out[p] = true
+			}
+		}
+	}
+	return out
 }
 
 // threat says how long it takes until records are removed unread, and why; why is empty when they are not, as far as

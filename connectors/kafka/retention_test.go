@@ -63,6 +63,30 @@ func TestRetentionByTime(t *testing.T) {
 	}
 }
 
+// A job that was started paused has read nothing: the record that it would read next is asked for.
+func TestRetentionUnread(t *testing.T) {
+	t.Parallel()
+	now := time.Now().Truncate(time.Minute)
+	_, s, w, reads := retentionSource(t, now, map[string]string{"retention.ms": fmt.Sprint((2000 * time.Minute).Milliseconds())})
+	s.watch.look(t.Context(), now.Add(490*time.Minute)) // the first record is 1489 minutes old
+	s.watch.look(t.Context(), now.Add(495*time.Minute))
+	if w.all() != "" {
+		t.Errorf("too early: %s", w.all())
+	}
+	s.watch.look(t.Context(), now.Add(510*time.Minute))
+	for _, part := range []string{"kafka t/0@0", "to be read next is older than three quarters of the 33h20m0s", "longer retention"} {
+		if !strings.Contains(w.all(), part) {
+			t.Errorf("%q does not say %q", w.all(), part)
+		}
+	}
+	reads(100)
+	s.watch.look(t.Context(), now.Add(512*time.Minute))
+	s.watch.look(t.Context(), now.Add(600*time.Minute))
+	if n := strings.Count(w.all(), "retention is about"); n != 1 {
+		t.Errorf("%d warnings: %s", n, w.all())
+	}
+}
+
 // The log is cut by size or by hand, and its beginning comes nearer.
 func TestRetentionByPace(t *testing.T) {
 	t.Parallel()

@@ -23,6 +23,7 @@ type transaction struct {
 	p          *producer // nil until there are records to send
 	ready      bool      // init is done and nothing has failed since
 	open       bool      // a transaction has begun and is not known to have ended
+	began      time.Time // when it did
 	added      []bool    // partitions that belong to it
 }
 
@@ -45,6 +46,9 @@ func (x *transaction) fault(what string, err error) error {
 	}
 	fix := ""
 	switch {
+	case (errors.Is(err, kerr.ProducerFenced) || errors.Is(err, kerr.InvalidProducerEpoch)) && x.open && time.Since(x.began) > x.t.cfg.transactionTimeout:
+		return fmt.Errorf("kafka topic %s at %s: %s: %w: a transaction was open for %s, and the broker ends one after 'properties.transaction.timeout.ms' = %d: this process or the broker stood still. Or another process has started with transactional id %s. Start again: nothing is lost, and nothing is written twice",
+			x.t.cfg.topic, x.t.c.seeds, what, err, time.Since(x.began).Round(time.Second), x.t.cfg.transactionTimeout.Milliseconds(), x.id)
 	case errors.Is(err, kerr.ProducerFenced), errors.Is(err, kerr.InvalidProducerEpoch):
 		return fmt.Errorf("kafka topic %s at %s: %s: %w: another process has started with transactional id %s, and writes from now on; this one ends", x.t.cfg.topic, x.t.c.seeds, what, err, x.id)
 	case errors.Is(err, kerr.TransactionalIDAuthorizationFailed):
@@ -244,7 +248,7 @@ func (x *transaction) sendLot(ctx context.Context, lot []*outBatch) error {
 }
 
 func (x *transaction) addPartitions(ctx context.Context, partitions []int32) error {
-	x.open = true
+	x.begin()
 	err := patiently(ctx, func() error {
 		req := kmsg.NewPtrAddPartitionsToTxnRequest()
 		req.TransactionalID, req.ProducerID, req.ProducerEpoch = x.id, x.producerID, x.epoch
@@ -279,9 +283,16 @@ func (x *transaction) addPartitions(ctx context.Context, partitions []int32) err
 	return nil
 }
 
+// begin notes that the coordinator may know of a transaction from now on.
+func (x *transaction) begin() {
+	if !x.open {
+		x.open, x.began = true, time.Now()
+	}
+}
+
 // commitMarker makes the marker part of the transaction.
 func (x *transaction) commitMarker(ctx context.Context, marker string) error {
-	x.open = true
+	x.begin()
 	err := patiently(ctx, func() error {
 		req := kmsg.NewPtrAddOffsetsToTxnRequest()
 		req.TransactionalID, req.ProducerID, req.ProducerEpoch, req.Group = x.id, x.producerID, x.epoch, x.id
