@@ -26,9 +26,6 @@ func (b *binder) from(t ast.TableRef) (rel, *scope, error) {
 }
 
 func (b *binder) namedTable(t *ast.NamedTable) (rel, *scope, error) {
-	if len(t.Hints) > 0 {
-		return nil, nil, notAvailable(t.Hints[0].Pos, "the hint "+t.Hints[0].Name.Name, "")
-	}
 	if t.AsOf != nil {
 		return nil, nil, notAvailable(t.AsOf.Position(), "FOR SYSTEM_TIME AS OF", "write a plain join: it follows every change of both sides")
 	}
@@ -56,6 +53,9 @@ func (b *binder) relation(t *ast.NamedTable) (rel, []field, error) {
 		return nil, nil, err
 	}
 	if tab := b.s.catalog.tables[name]; tab != nil {
+		if tab, err = b.hintedTable(tab, t.Hints); err != nil {
+			return nil, nil, err
+		}
 		return b.table(tab, t)
 	}
 	if v := b.s.catalog.views[name]; v != nil {
@@ -127,6 +127,9 @@ const maxExpansions = 10_000
 // view binds a reference to a view or WITH item. Each reference binds the query anew, with columns of its
 // own; whether the view is computed once for all is decided when all references are known.
 func (b *binder) view(v *View, ref *ast.NamedTable) (rel, []field, error) {
+	if err := noHints(ref.Hints, "the view "+v.Name); err != nil {
+		return nil, nil, err
+	}
 	if slices.Contains(b.expanding, v) {
 		return nil, nil, errAt(ref.Name.Base().Pos, "the view %q refers to itself", v.Name)
 	}

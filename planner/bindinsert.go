@@ -43,9 +43,6 @@ func (jb *jobBuilder) selectResult(st *ast.QueryStatement) error {
 // insert binds INSERT INTO.
 func (jb *jobBuilder) insert(st *ast.Insert) error {
 	b := jb.b
-	if len(st.Hints) > 0 {
-		return notAvailable(st.Hints[0].Pos, "the hint "+st.Hints[0].Name.Name, "")
-	}
 	name, err := b.s.catalog.local(st.Table)
 	if err != nil {
 		return err
@@ -56,6 +53,9 @@ func (jb *jobBuilder) insert(st *ast.Insert) error {
 			return errAt(st.Table.Base().Pos, "%q is a view and cannot be written to", name)
 		}
 		return b.s.catalog.unknown(st.Table, "table", b.s.catalog.tableNames())
+	}
+	if t, err = b.hintedTable(t, st.Hints); err != nil {
+		return err
 	}
 	info, err := b.s.asSink(t, st.Table.Base().Pos)
 	if err != nil {

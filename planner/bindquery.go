@@ -20,6 +20,8 @@ type binder struct {
 	expansions int
 	// outer is the scope of the query around the one that is being bound; nil without one.
 	outer *scope
+	// hinted are the tables to which hints gave options of their own.
+	hinted map[hintedKey]*Table
 }
 
 // field is a column of a query's result.
@@ -104,7 +106,7 @@ func (b *binder) body(q ast.QueryBody) (*boundQuery, error) {
 // selectBody binds a SELECT; order is the ORDER BY behind it, whose expressions may be over its input.
 func (b *binder) selectBody(q *ast.Select, order []ast.OrderItem) (*boundQuery, error) {
 	if len(q.Hints) > 0 {
-		return nil, notAvailable(q.Hints[0].Pos, "the hint "+q.Hints[0].Name.Name, "")
+		return nil, refuseHint(q.Hints[0])
 	}
 	// Without FROM there is one row, of no columns.
 	var r rel = &relValues{rows: [][]expr.Expr{{}}}

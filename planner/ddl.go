@@ -28,24 +28,30 @@ func (s *Session) createTable(ct *ast.CreateTable) error {
 	case len(ct.PartitionedBy) > 0:
 		return notAvailable(ct.PartitionedBy[0].Pos, "PARTITIONED BY", "")
 	}
-	t := &Table{Name: name, stmt: ct, Watermark: ct.Watermark, Spec: &spi.Table{Name: name, Options: spi.Options{}}}
-	if err := t.bindStoredColumns(); err != nil {
-		return err
-	}
-	if err := t.bindPrimaryKey(); err != nil {
-		return err
-	}
-	if err := s.bindComputedColumns(t); err != nil {
-		return err
-	}
-	if err := s.bindWatermark(t); err != nil {
-		return err
-	}
-	if err := s.bindTableOptions(t, ct); err != nil {
+	t, err := s.bindTable(name, ct)
+	if err != nil {
 		return err
 	}
 	s.catalog.tables[name] = t
 	return nil
+}
+
+// bindTable binds a CREATE TABLE without LIKE.
+func (s *Session) bindTable(name string, ct *ast.CreateTable) (*Table, error) {
+	t := &Table{Name: name, stmt: ct, Watermark: ct.Watermark, Spec: &spi.Table{Name: name, Options: spi.Options{}}}
+	if err := t.bindStoredColumns(); err != nil {
+		return nil, err
+	}
+	if err := t.bindPrimaryKey(); err != nil {
+		return nil, err
+	}
+	if err := s.bindComputedColumns(t); err != nil {
+		return nil, err
+	}
+	if err := s.bindWatermark(t); err != nil {
+		return nil, err
+	}
+	return t, s.bindTableOptions(t, ct)
 }
 
 // bindStoredColumns binds the physical and metadata columns, which the connector sees.

@@ -204,7 +204,7 @@ func (j *Job) openPinned(ctx context.Context, s *planner.Sink, spec spi.SinkSpec
 	if !j.durable() {
 		return s.Connector.OpenSink(ctx, spec)
 	}
-	was, err := j.store.Meta(pinKey + s.Table)
+	was, err := j.store.Meta(pinKey + spec.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +214,7 @@ func (j *Job) openPinned(ctx context.Context, s *planner.Sink, spec spi.SinkSpec
 		return nil, err
 	}
 	if p, ok := sink.(spi.PinnedSink); ok && p.Pin() != spec.Pin {
-		if err := j.store.SetMeta(pinKey+s.Table, []byte(p.Pin())); err != nil {
+		if err := j.store.SetMeta(pinKey+spec.Name, []byte(p.Pin())); err != nil {
 			return nil, errors.Join(err, sink.Close())
 		}
 	}
