@@ -191,7 +191,7 @@ func (d *Decoder) envelope(t *jsonscan.Token) (*envelope, error) {
 
 // insert is op c and r.
 func (d *Decoder) insert(e *envelope, out *spi.Out) error {
-	if e.after.Kind != jsonscan.Object {
+	if !hasRow(e.after) {
 		return d.noRow(e.after, "after", "an insert")
 	}
 	if d.upsert {
@@ -202,17 +202,18 @@ func (d *Decoder) insert(e *envelope, out *spi.Out) error {
 
 // update is op u.
 func (d *Decoder) update(m spi.Message, e *envelope, out *spi.Out) error {
-	if e.after.Kind != jsonscan.Object {
-		return d.noRow(e.after, "after", "an update")
+	if !hasRow(e.after) {
+		return d.noAfter(m, e)
 	}
 	switch {
 	case !d.upsert:
-		if e.before.Kind != jsonscan.Object {
+		if !hasRow(e.before) {
 			return d.noBefore(m, e, "an update")
 		}
 		if err := d.emit(e, e.beforeFields, "before", changelog.UpdateBefore, out); err != nil {
 			return err
 		}
+	case e.after.IsString(): // the key of a document never changes
 	case e.before.Kind == jsonscan.Object:
 		moved, err := d.keyChanged(e)
 		if err != nil {
@@ -231,7 +232,7 @@ func (d *Decoder) update(m spi.Message, e *envelope, out *spi.Out) error {
 
 // delete is op d.
 func (d *Decoder) delete(m spi.Message, e *envelope, out *spi.Out) error {
-	if e.before.Kind != jsonscan.Object {
+	if !hasRow(e.before) {
 		switch {
 		case !e.before.IsNull():
 			return d.noRow(e.before, "before", "a delete")
@@ -248,7 +249,13 @@ func (d *Decoder) delete(m spi.Message, e *envelope, out *spi.Out) error {
 // emit appends the row of before or after.
 func (d *Decoder) emit(e *envelope, f *jsonrow.Fields, name string, op changelog.Op, out *spi.Out) error {
 	b := out.Begin()
-	if err := d.Row(f, b); err != nil {
+	var err error
+	if t := e.image(name); t.Kind == jsonscan.Object {
+		err = d.Row(f, b)
+	} else {
+		err = d.document(f, t, b)
+	}
+	if err != nil {
 		return jsonrow.Within(err, name)
 	}
 	if len(d.meta) > 0 {

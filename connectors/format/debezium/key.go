@@ -50,9 +50,9 @@ func (d *Decoder) keyChanged(e *envelope) (bool, error) {
 	return false, nil
 }
 
-// keyShape finds the payload of a message key with an embedded schema.
+// keyShape finds the payload of a message key with an embedded schema, and the key of a document of MongoDB's.
 func keyShape() *jsonscan.Shape {
-	return jsonscan.NewShape([]jsonscan.Member{{Name: "schema"}, {Name: "payload"}})
+	return jsonscan.NewShape([]jsonscan.Member{{Name: "schema"}, {Name: "payload"}, {Name: documentKey}, {Name: documentID}})
 }
 
 // deleteByKey deletes the row that the message key names. Deletes come with before = null from tables with
@@ -100,6 +100,8 @@ func (d *Decoder) keyRow(key []byte, b *row.Builder) (bool, error) {
 		}
 	}
 	switch {
+	case payload.Kind == jsonscan.Object && d.isDocumentKey(key, &payload, shape):
+		return true, jsonrow.Within(d.SetExtended(d.plain, shape.Token(2), b, d.key[0].Out), "(message key)")
 	case payload.Kind == jsonscan.Object:
 		d.fromKey.Encode(encoding)
 		if _, err := d.Cold(d.fromKey, payload.Bytes(key), b); err != nil {

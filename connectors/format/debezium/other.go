@@ -83,6 +83,8 @@ func (d *Decoder) noBefore(m spi.Message, e *envelope, event string) error {
 	err.Msg += ", so that the row that goes is unknown"
 	connector, table := d.origin(m, e)
 	switch connector {
+	case "mongodb":
+		err.Fix = "set capture.mode=change_streams_update_full_with_pre_image in Debezium's connector, and changeStreamPreAndPostImages for the collection"
 	case "mysql", "mariadb":
 		err.Fix = "set binlog_row_image=FULL on the server"
 	default:

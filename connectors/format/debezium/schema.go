@@ -92,6 +92,8 @@ var namedEncodings = map[string]jsonrow.Encoding{
 	"io.debezium.time.Timestamp":              {Kind: jsonrow.TimestampEncoding, Digits: 3},
 	"io.debezium.time.MicroTimestamp":         {Kind: jsonrow.TimestampEncoding, Digits: 6},
 	"io.debezium.time.NanoTimestamp":          {Kind: jsonrow.TimestampEncoding, Digits: 9},
+	"io.debezium.time.MicroDuration":          {Kind: jsonrow.DurationEncoding, Digits: 6},
+	"io.debezium.time.NanoDuration":           {Kind: jsonrow.DurationEncoding, Digits: 9},
 	"org.apache.kafka.connect.data.Decimal":   {Kind: jsonrow.DecimalEncoding},
 	"org.apache.kafka.connect.data.Date":      {Kind: jsonrow.DaysEncoding},
 	"org.apache.kafka.connect.data.Time":      {Kind: jsonrow.TimeEncoding, Digits: 3},

@@ -25,12 +25,16 @@ type Decoder struct {
 	scratch []byte // bytes of values that are not bytes of the message
 	stack   []row.Datum
 	compact bytes.Buffer
+	inner   *Decoder // of JSON within strings; nil until there is some
 }
 
 // Begin scans a message into t, and into shape when it is an object.
 func (d *Decoder) Begin(msg []byte, shape *jsonscan.Shape, t *jsonscan.Token) error {
 	d.msg = msg
 	d.scratch = d.scratch[:0]
+	if d.inner != nil {
+		d.inner.scratch = d.inner.scratch[:0]
+	}
 	if err := d.Scan(msg, shape, t); err != nil {
 		var e *jsonscan.SyntaxError
 		if !errors.As(err, &e) {
@@ -98,6 +102,11 @@ func (d *Decoder) value(n *node, t *jsonscan.Token) (row.Datum, error) {
 		return row.NullDatum, &spi.DecodeError{Offset: t.Offset(), Reason: "unavailable",
 			Msg: "the value did not change and was not sent (" + Placeholder + ")", Fix: "set REPLICA IDENTITY FULL for the table in PostgreSQL"}
 	}
+	if t.Kind == jsonscan.Object && d.Extended {
+		if v, is, err := d.extended(n, t); is {
+			return v, err
+		}
+	}
 	switch n.typ.Kind {
 	case types.TinyInt, types.SmallInt, types.Int, types.BigInt:
 		return d.integer(n, t)
@@ -117,6 +126,8 @@ func (d *Decoder) value(n *node, t *jsonscan.Token) (row.Datum, error) {
 		return d.mapping(n, t)
 	case types.Row:
 		return d.nested(n, t)
+	case types.IntervalYM, types.IntervalDT:
+		return d.interval(n, t)
 	default:
 		return d.temporal(n, t)
 	}
@@ -209,11 +220,19 @@ func (d *Decoder) boolean(n *node, t *jsonscan.Token) (row.Datum, error) {
 	return row.NullDatum, d.mismatch(n, t)
 }
 
-// float takes a number, or a string that holds one or NaN, Infinity, -Infinity.
+// float takes a number, or a string that holds one or NaN, Infinity, -Infinity; of Debezium's also the names
+// that it gives to a numeric's.
 func (d *Decoder) float(n *node, t *jsonscan.Token) (row.Datum, error) {
 	s, err := d.number(n, t)
 	if err != nil {
 		return row.NullDatum, err
+	}
+	switch {
+	case !d.Debezium:
+	case string(s) == "POSITIVE_INFINITY":
+		s = []byte("Infinity")
+	case string(s) == "NEGATIVE_INFINITY":
+		s = []byte("-Infinity")
 	}
 	v, err := text.Parse(n.typ, s, nil)
 	return v, d.explain(err, n, t)

@@ -24,6 +24,8 @@ const (
 	TimeEncoding
 	// TimestampEncoding is an integer, the time since 1970 with Digits digits after the second.
 	TimestampEncoding
+	// DurationEncoding is an integer, a duration with Digits digits after the second.
+	DurationEncoding
 )
 
 // Encoding is the encoding of the values of a field, as a schema beside them tells.

@@ -105,6 +105,20 @@ func noOffset(err error) error {
 	return err
 }
 
+// moved gives an error whose offset counts within the text of the string t the place of t.
+func moved(err error, t *jsonscan.Token) error {
+	var e *spi.DecodeError
+	if errors.As(err, &e) {
+		e.Offset = t.Offset()
+	}
+	return err
+}
+
+// notExtended is the error of a string that should hold JSON.
+func (d *Decoder) notExtended(err error, t *jsonscan.Token) error {
+	return &spi.DecodeError{Offset: t.Offset(), Reason: "syntax", Msg: "the string is no extended JSON of MongoDB: " + err.Error() + " of the string", Fix: d.skipFix()}
+}
+
 // NoObject is the error of a message, or a field, that should be an object.
 func (d *Decoder) NoObject(t *jsonscan.Token) *spi.DecodeError {
 	return &spi.DecodeError{Offset: t.Offset(), Reason: "type", Msg: "wants an object, found " + d.describe(t), Fix: d.skipFix()}

@@ -22,6 +22,9 @@ type Rules struct {
 	// Debezium adds Debezium's encodings: dates and times as integers, and the placeholder for a value that
 	// was not sent.
 	Debezium bool
+	// Extended reads MongoDB's extended JSON, whose values of types that JSON lacks are objects such as
+	// {"$oid": …}.
+	Extended bool
 	// Times, Decimals, Binary and Unsigned say how Debezium's connector encodes what no schema describes.
 	Times    TimeMode
 	Decimals DecimalMode
@@ -93,7 +96,7 @@ func (n *node) init(t types.Type) (err error) {
 	case types.TinyInt, types.SmallInt, types.Int, types.BigInt:
 		n.lo, n.hi = text.IntRange(t.Kind)
 	case types.Char, types.Varchar, types.Boolean, types.Float, types.Double, types.Decimal, types.Binary, types.Varbinary:
-	case types.Date, types.Time, types.Timestamp, types.TimestampLTZ:
+	case types.Date, types.Time, types.Timestamp, types.TimestampLTZ, types.IntervalYM, types.IntervalDT:
 	case types.Array:
 		n.elem = new(node)
 		return n.elem.init(*t.Elem)

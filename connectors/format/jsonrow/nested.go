@@ -9,7 +9,7 @@ import (
 // array packs an ARRAY into the scratch memory.
 func (d *Decoder) array(n *node, t *jsonscan.Token) (row.Datum, error) {
 	if t.Kind != jsonscan.Array {
-		return row.NullDatum, d.mismatch(n, t)
+		return d.embedded(n, t)
 	}
 	base := len(d.stack)
 	defer func() { d.stack = d.stack[:base] }()
@@ -34,7 +34,7 @@ func (d *Decoder) array(n *node, t *jsonscan.Token) (row.Datum, error) {
 // mapping packs a MAP into the scratch memory. Of equal keys the last one's value counts.
 func (d *Decoder) mapping(n *node, t *jsonscan.Token) (row.Datum, error) {
 	if t.Kind != jsonscan.Object {
-		return row.NullDatum, d.mismatch(n, t)
+		return d.embedded(n, t)
 	}
 	var keys []row.Datum
 	seen := map[string]int{}
@@ -66,7 +66,7 @@ func (d *Decoder) mapping(n *node, t *jsonscan.Token) (row.Datum, error) {
 // nested packs a ROW, which was just scanned, into the scratch memory.
 func (d *Decoder) nested(n *node, t *jsonscan.Token) (row.Datum, error) {
 	if t.Kind != jsonscan.Object {
-		return row.NullDatum, d.mismatch(n, t)
+		return d.embedded(n, t)
 	}
 	base := len(d.stack)
 	defer func() { d.stack = d.stack[:base] }()
