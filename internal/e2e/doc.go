@@ -5,5 +5,5 @@
 // Files: main_test.go builds the binary, process_test.go runs it, topics_test.go
 // fills and reads topics, workload_test.go has the pipeline that most tests run;
 // every other file is a story: captures, kill, stop, cluster, badinput, latency,
-// tables, modes.
+// tables, modes, debezium (a live database).
 package e2e

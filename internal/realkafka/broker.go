@@ -39,7 +39,7 @@ type Broker struct {
 	dir  string
 	opts Options
 	argv []string
-	proc *process // nil when stopped, or when the broker is somebody else's
+	proc *Process // nil when stopped, or when the broker is somebody else's
 }
 
 // Start runs a broker that keeps everything in dir, and returns when it answers.
@@ -55,7 +55,7 @@ func Start(ctx context.Context, dir string, opts Options) (*Broker, error) {
 	if opts.JVM == nil {
 		opts.JVM = []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto"}
 	}
-	java, err := javaProgram()
+	java, err := Java()
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func Start(ctx context.Context, dir string, opts Options) (*Broker, error) {
 }
 
 func startOnce(ctx context.Context, java, libs, dir string, opts Options) (*Broker, error) {
-	ports, err := freePorts(2)
+	ports, err := FreePorts(2)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func startOnce(ctx context.Context, java, libs, dir string, opts Options) (*Brok
 	if !exists(filepath.Join(data, "meta.properties")) {
 		args := append(common, "-XX:TieredStopAtLevel=1", "kafka.tools.StorageTool", "format", "-t", clusterID(), "-c", properties)
 		if out, err := exec.CommandContext(ctx, java, args...).CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("format Kafka's storage in %s: %w\n%s", data, err, lastLines(withoutFrames(string(out)), 12))
+			return nil, fmt.Errorf("format Kafka's storage in %s: %w\n%s", data, err, LastLines(WithoutFrames(string(out)), 12))
 		}
 	}
 	b := &Broker{addr: ports[0], dir: dir, opts: opts}
@@ -130,7 +130,7 @@ func (b *Broker) Stop() error {
 	}
 	p := b.proc
 	b.proc = nil
-	return p.term(stopPatience)
+	return p.Term(stopPatience)
 }
 
 // Kill ends the broker as kill -9 does and keeps what it had written.
@@ -140,7 +140,7 @@ func (b *Broker) Kill() error {
 	}
 	p := b.proc
 	b.proc = nil
-	return p.kill()
+	return p.Kill()
 }
 
 // Restart stops the broker if it runs and starts it again with the same data and
@@ -169,16 +169,16 @@ func (b *Broker) run(ctx context.Context) error {
 	if b.opts.RemoveAtEnd {
 		remove = b.dir
 	}
-	p, err := startProcess(b.argv, logFile, remove)
+	p, err := StartProcess(b.argv, logFile, remove)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
-	if err := awaitReady(ctx, b.addr, p.exited); err != nil {
+	if err := awaitReady(ctx, b.addr, p.Exited); err != nil {
 		text, _ := os.ReadFile(b.LogFile()) // before kill, which may remove it
-		_ = p.kill()
-		return fmt.Errorf("start Kafka at %s: %w\n%s", b.addr, err, lastLines(withoutFrames(string(text)), 12))
+		_ = p.Kill()
+		return fmt.Errorf("start Kafka at %s: %w\n%s", b.addr, err, LastLines(WithoutFrames(string(text)), 12))
 	}
 	b.proc = p
 	return nil

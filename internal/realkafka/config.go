@@ -64,15 +64,15 @@ func clusterID() string {
 	return base64.RawURLEncoding.EncodeToString(id)
 }
 
-// freePorts returns n loopback ports that nobody listens on. They are held until
+// FreePorts returns n loopback ports that nobody listens on. They are held until
 // all are known, so that they differ; another program may still take one before
-// the broker does, which is why Start tries more than once.
-func freePorts(n int) ([]string, error) {
+// the server does, which is why Start tries more than once.
+func FreePorts(n int) ([]string, error) {
 	addrs := make([]string, n)
 	for i := range addrs {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
-			return nil, fmt.Errorf("free port for Kafka: %w", err)
+			return nil, fmt.Errorf("free port: %w", err)
 		}
 		defer func() { _ = l.Close() }()
 		addrs[i] = "127.0.0.1:" + strconv.Itoa(l.Addr().(*net.TCPAddr).Port)

@@ -31,14 +31,14 @@ func ForTest(t testing.TB) *Broker {
 	t.Helper()
 	shared.once.Do(func() { shared.broker, shared.err = sharedBroker() })
 	if shared.err != nil {
-		giveUp(t, shared.err, os.Getenv("CI") == "true")
+		GiveUp(t, shared.err, os.Getenv("CI") == "true")
 	}
 	return shared.broker
 }
 
-// giveUp skips the test when no broker can be had, and fails it in CI or when
+// GiveUp skips the test when no broker can be had, and fails it in CI or when
 // the broker is there and does not start.
-func giveUp(t testing.TB, err error, ci bool) {
+func GiveUp(t testing.TB, err error, ci bool) {
 	t.Helper()
 	var unavailable *UnavailableError
 	if errors.As(err, &unavailable) && !ci {

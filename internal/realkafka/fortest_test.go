@@ -34,13 +34,13 @@ func TestGiveUp(t *testing.T) {
 		func() {
 			defer func() {
 				if p := recover(); p != any(r) {
-					t.Errorf("giveUp ended with %v", p)
+					t.Errorf("GiveUp ended with %v", p)
 				}
 			}()
-			giveUp(r, c.err, c.ci)
+			GiveUp(r, c.err, c.ci)
 		}()
 		if r.skipped != c.skip || r.failed != c.failure {
-			t.Errorf("giveUp(%v, ci=%t): skipped %t, failed %t", c.err, c.ci, r.skipped, r.failed)
+			t.Errorf("GiveUp(%v, ci=%t): skipped %t, failed %t", c.err, c.ci, r.skipped, r.failed)
 		}
 	}
 }

@@ -26,15 +26,15 @@ const (
 //go:embed pom.xml
 var pomTemplate string
 
-// UnavailableError says that no broker can be had on this machine: a program is
-// missing or the jars cannot be fetched. A broker that is there and fails to
+// UnavailableError says that a server cannot be had on this machine: a program is
+// missing or the jars cannot be fetched. A server that is there and fails to
 // start is another kind of error.
 type UnavailableError struct{ Reason string }
 
-func (e *UnavailableError) Error() string { return "no Apache Kafka here: " + e.Reason }
+func (e *UnavailableError) Error() string { return "what this needs is not here: " + e.Reason }
 
-// javaProgram finds the java of JAVA_HOME, or else of PATH.
-func javaProgram() (string, error) {
+// Java finds the java of JAVA_HOME, or else of PATH.
+func Java() (string, error) {
 	if home := os.Getenv("JAVA_HOME"); home != "" {
 		if p, err := exec.LookPath(filepath.Join(home, "bin", "java")); err == nil {
 			return p, nil
@@ -47,30 +47,37 @@ func javaProgram() (string, error) {
 	return p, nil
 }
 
-// cacheDir is where the jars of this version are kept.
-func cacheDir() string {
+// cacheDir is where what is fetched under a name is kept.
+func cacheDir(name string) string {
 	base, err := os.UserCacheDir()
 	if err != nil { // no home directory, as in some build environments
 		base = os.TempDir()
 	}
-	return filepath.Join(base, "sluice", "kafka-"+Version)
+	return filepath.Join(base, "sluice", name)
 }
 
-// jars returns the folder that holds the broker's jars, fetching them by Maven
-// if they are not there yet. Several processes may call it at once.
+// jars returns the folder that holds the broker's jars.
 func jars(ctx context.Context) (string, error) {
-	return fetchJars(ctx, cacheDir(), runMaven)
+	pom := strings.NewReplacer("@KAFKA_VERSION@", Version, "@LOG4J_VERSION@", log4jVersion).Replace(pomTemplate)
+	return Jars(ctx, "kafka-"+Version, pom)
+}
+
+// Jars returns the folder of the jars that a pom asks for at run time, fetching them
+// by Maven into the user's cache, under the given name, if they are not there yet.
+// Several processes may call it at once.
+func Jars(ctx context.Context, name, pom string) (string, error) {
+	return fetchJars(ctx, cacheDir(name), pom, runMaven)
 }
 
 // fetchJars fills dir/libs by calling fetch once, whatever the number of
 // processes that ask for it.
-func fetchJars(ctx context.Context, dir string, fetch func(ctx context.Context, pom, libs string) error) (string, error) {
+func fetchJars(ctx context.Context, dir, pomText string, fetch func(ctx context.Context, pom, libs string) error) (string, error) {
 	libs := filepath.Join(dir, "libs")
 	if exists(libs) {
 		return libs, nil
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", fmt.Errorf("folder for Kafka's jars: %w", err)
+		return "", fmt.Errorf("folder for jars: %w", err)
 	}
 	unlock, err := lockFile(ctx, filepath.Join(dir, "lock"))
 	if err != nil {
@@ -81,21 +88,20 @@ func fetchJars(ctx context.Context, dir string, fetch func(ctx context.Context, 
 		return libs, nil
 	}
 	pom := filepath.Join(dir, "pom.xml")
-	text := strings.NewReplacer("@KAFKA_VERSION@", Version, "@LOG4J_VERSION@", log4jVersion).Replace(pomTemplate)
-	if err := os.WriteFile(pom, []byte(text), 0o644); err != nil {
-		return "", fmt.Errorf("pom for Kafka's jars: %w", err)
+	if err := os.WriteFile(pom, []byte(pomText), 0o644); err != nil {
+		return "", fmt.Errorf("pom for jars: %w", err)
 	}
 	// Into another folder first: a fetch that is interrupted must not leave a
 	// libs folder that looks complete.
 	partial := libs + ".partial"
 	if err := os.RemoveAll(partial); err != nil {
-		return "", fmt.Errorf("folder for Kafka's jars: %w", err)
+		return "", fmt.Errorf("folder for jars: %w", err)
 	}
 	if err := fetch(ctx, pom, partial); err != nil {
 		return "", err
 	}
 	if err := os.Rename(partial, libs); err != nil {
-		return "", fmt.Errorf("folder for Kafka's jars: %w", err)
+		return "", fmt.Errorf("folder for jars: %w", err)
 	}
 	return libs, nil
 }
@@ -103,14 +109,14 @@ func fetchJars(ctx context.Context, dir string, fetch func(ctx context.Context, 
 func runMaven(ctx context.Context, pom, libs string) error {
 	mvn, err := exec.LookPath("mvn")
 	if err != nil {
-		return &UnavailableError{"mvn is not on PATH; install Maven, which fetches Kafka's jars once"}
+		return &UnavailableError{"mvn is not on PATH; install Maven, which fetches jars once"}
 	}
 	cmd := exec.CommandContext(ctx, mvn, "-q", "-B", "-f", pom, copyGoal,
 		"-DincludeScope=runtime", "-DoutputDirectory="+libs)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil {
-		return &UnavailableError{fmt.Sprintf("Maven could not fetch Kafka %s: %v\n%s", Version, err, lastLines(out.String(), 12))}
+		return &UnavailableError{fmt.Sprintf("Maven could not fetch what %s asks for: %v\n%s", pom, err, LastLines(out.String(), 12))}
 	}
 	return nil
 }
@@ -120,15 +126,15 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// lastLines returns the last n lines of text.
-func lastLines(text string, n int) string {
+// LastLines returns the last n lines of text.
+func LastLines(text string, n int) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// withoutFrames leaves out the frames of Java's stack traces: the causes, which
+// WithoutFrames leaves out the frames of Java's stack traces: the causes, which
 // stay, say what is wrong.
-func withoutFrames(log string) string {
+func WithoutFrames(log string) string {
 	var b strings.Builder
 	for line := range strings.Lines(log) {
 		if !strings.HasPrefix(line, "\tat ") && !strings.HasPrefix(line, "\t...") {

@@ -25,7 +25,7 @@ func TestFetchJarsOnceForManyCallers(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			libs, err := fetchJars(t.Context(), dir, fetch)
+			libs, err := fetchJars(t.Context(), dir, "<project/>", fetch)
 			if err != nil || libs != filepath.Join(dir, "libs") {
 				t.Errorf("fetchJars = %q, %v", libs, err)
 			}
@@ -40,13 +40,13 @@ func TestFetchJarsOnceForManyCallers(t *testing.T) {
 func TestFetchJarsAfterAnInterruptedFetch(t *testing.T) {
 	dir := t.TempDir()
 	interrupted := errors.New("interrupted")
-	_, err := fetchJars(t.Context(), dir, func(_ context.Context, _, libs string) error {
+	_, err := fetchJars(t.Context(), dir, "<project/>", func(_ context.Context, _, libs string) error {
 		return errors.Join(os.Mkdir(libs, 0o755), os.WriteFile(filepath.Join(libs, "half.jar"), nil, 0o644), interrupted)
 	})
 	if !errors.Is(err, interrupted) {
 		t.Fatalf("err = %v", err)
 	}
-	libs, err := fetchJars(t.Context(), dir, func(_ context.Context, _, libs string) error { return os.Mkdir(libs, 0o755) })
+	libs, err := fetchJars(t.Context(), dir, "<project/>", func(_ context.Context, _, libs string) error { return os.Mkdir(libs, 0o755) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // supervisor runs its arguments and watches its standard input: a line "term"
-// ends them in an orderly way, the end of input kills them. So a broker never
+// ends them in an orderly way, the end of input kills them. So a server never
 // outlives the process that started it, even when that one is killed, and no
 // file names a process id that may have passed to another program. REMOVE, if
 // set, is deleted at the end.
@@ -33,27 +33,27 @@ status=$?
 exit "$status"
 `
 
-// process is a running broker's JVM under its supervisor.
-type process struct {
+// Process is a running program, such as a broker's JVM, under its supervisor.
+type Process struct {
 	stdin io.WriteCloser
 	done  chan struct{} // closed when the supervisor has ended and was waited for
 	err   error         // how it ended; valid after done
 }
 
-// startProcess runs argv with its output in logFile. removeAtEnd, if not empty,
+// StartProcess runs argv with its output in logFile. removeAtEnd, if not empty,
 // is a folder that is deleted when the process ends, whoever ends it.
-func startProcess(argv []string, logFile *os.File, removeAtEnd string) (*process, error) {
+func StartProcess(argv []string, logFile *os.File, removeAtEnd string) (*Process, error) {
 	cmd := exec.Command("/bin/sh", append([]string{"-c", supervisor, "sh"}, argv...)...)
 	cmd.Env = append(os.Environ(), "REMOVE="+removeAtEnd)
 	cmd.Stdout, cmd.Stderr = logFile, logFile
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
-		return nil, fmt.Errorf("start Kafka: %w", err)
+		return nil, fmt.Errorf("start %s: %w", argv[0], err)
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start Kafka: %w", err)
+		return nil, fmt.Errorf("start %s: %w", argv[0], err)
 	}
-	p := &process{stdin: stdin, done: make(chan struct{})}
+	p := &Process{stdin: stdin, done: make(chan struct{})}
 	go func() { // ended by term or kill, which wait for done
 		p.err = cmd.Wait()
 		close(p.done)
@@ -61,29 +61,29 @@ func startProcess(argv []string, logFile *os.File, removeAtEnd string) (*process
 	return p, nil
 }
 
-// term ends the process in an orderly way, or by force when that takes longer
+// Term ends the process in an orderly way, or by force when that takes longer
 // than patience.
-func (p *process) term(patience time.Duration) error {
+func (p *Process) Term(patience time.Duration) error {
 	if _, err := io.WriteString(p.stdin, "term\n"); err != nil {
-		return p.kill()
+		return p.Kill()
 	}
 	select {
 	case <-p.done:
 		return nil
 	case <-time.After(patience):
-		return errors.Join(fmt.Errorf("kafka did not stop within %v and was killed", patience), p.kill())
+		return errors.Join(fmt.Errorf("it did not stop within %v and was killed", patience), p.Kill())
 	}
 }
 
-// kill ends the process at once, as kill -9 does.
-func (p *process) kill() error {
+// Kill ends the process at once, as kill -9 does.
+func (p *Process) Kill() error {
 	_ = p.stdin.Close() // fails only when the process has ended already
 	<-p.done
 	return nil
 }
 
-// exited reports whether the process has ended by itself.
-func (p *process) exited() bool {
+// Exited reports whether the process has ended by itself.
+func (p *Process) Exited() bool {
 	select {
 	case <-p.done:
 		return true

@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-func start(t *testing.T, removeAtEnd string, argv ...string) (p *process, log func() string) {
+func start(t *testing.T, removeAtEnd string, argv ...string) (p *Process, log func() string) {
 	t.Helper()
 	f, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = f.Close() })
-	p, err = startProcess(argv, f, removeAtEnd)
+	p, err = StartProcess(argv, f, removeAtEnd)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = p.kill() })
+	t.Cleanup(func() { _ = p.Kill() })
 	return p, func() string {
 		b, err := os.ReadFile(f.Name())
 		if err != nil {
@@ -41,7 +41,7 @@ func await(t *testing.T, what string, ok func() bool) {
 func TestTermLetsTheChildFinish(t *testing.T) {
 	p, log := start(t, "", "/bin/sh", "-c", `trap 'echo goodbye; exit 0' TERM; echo ready; while :; do sleep 0.05; done`)
 	await(t, "ready", func() bool { return strings.Contains(log(), "ready") })
-	if err := p.term(10 * time.Second); err != nil {
+	if err := p.Term(10 * time.Second); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(log(), "goodbye") {
@@ -52,10 +52,10 @@ func TestTermLetsTheChildFinish(t *testing.T) {
 func TestTermKillsAChildThatStays(t *testing.T) {
 	p, log := start(t, "", "/bin/sh", "-c", `trap '' TERM; echo ready; while :; do sleep 0.05; done`)
 	await(t, "ready", func() bool { return strings.Contains(log(), "ready") })
-	if err := p.term(100 * time.Millisecond); err == nil {
+	if err := p.Term(100 * time.Millisecond); err == nil {
 		t.Error("a child that had to be killed was called stopped")
 	}
-	if !p.exited() {
+	if !p.Exited() {
 		t.Error("still running")
 	}
 }
@@ -66,7 +66,7 @@ func TestKillRemovesTheFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, _ := start(t, dir, "/bin/sh", "-c", "while :; do sleep 0.05; done")
-	if err := p.kill(); err != nil {
+	if err := p.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	if exists(dir) {
@@ -76,7 +76,7 @@ func TestKillRemovesTheFolder(t *testing.T) {
 
 func TestExitedSeesAChildThatEndsByItself(t *testing.T) {
 	p, _ := start(t, "", "/bin/sh", "-c", "exit 3")
-	await(t, "exit", p.exited)
+	await(t, "exit", p.Exited)
 	if p.err == nil || !strings.Contains(p.err.Error(), "exit status 3") {
 		t.Errorf("err = %v", p.err)
 	}
