@@ -59,13 +59,13 @@ func (b *binder) aggregateArgs(c *ast.Call, fn *expr.Aggregate, sc *scope) ([]ex
 	if len(c.Args) == 1 {
 		if _, star := c.Args[0].(*ast.Star); star {
 			if fn.Name != "COUNT" || c.Distinct {
-				return nil, errAt(c.Args[0].Position(), "only COUNT(*) takes a *")
+				return nil, errAt(c.Args[0].Position(), "only COUNT(*) takes a *").Coded(ast.CodeWrongArguments)
 			}
 			return nil, nil
 		}
 	}
 	if fn.Name == "COUNT" && len(c.Args) == 0 {
-		return nil, errAt(c.Pos, "COUNT() counts nothing; write COUNT(*)")
+		return nil, errAt(c.Pos, "COUNT() counts nothing; write COUNT(*)").Coded(ast.CodeWrongArguments)
 	}
 	json, err := jsonElement(c, fn)
 	if err != nil {
@@ -74,7 +74,7 @@ func (b *binder) aggregateArgs(c *ast.Call, fn *expr.Aggregate, sc *scope) ([]ex
 	var args []expr.Expr
 	for _, a := range c.Args {
 		if hasAggregate(a) {
-			return nil, errAt(a.Position(), "an aggregate function cannot stand within another, %s", fn.Name)
+			return nil, errAt(a.Position(), "an aggregate function cannot stand within another, %s", fn.Name).Coded(ast.CodeMisplaced)
 		}
 		x, err := b.expr(a, sc)
 		if err != nil {
@@ -111,7 +111,7 @@ func jsonElement(c *ast.Call, fn *expr.Aggregate) (string, error) {
 		}
 	}
 	if name != "" && len(c.Args) != args {
-		return "", errAt(c.Pos, "%s takes %s", fn.Name, fn.Signature)
+		return "", errAt(c.Pos, "%s takes %s", fn.Name, fn.Signature).Coded(ast.CodeWrongArguments)
 	}
 	return name, nil
 }
@@ -124,7 +124,7 @@ func (c *aggCall) takeSeparator(call *ast.Call, args []expr.Expr) ([]expr.Expr, 
 	}
 	k, ok := args[1].(*expr.Const)
 	if !ok || !k.T.IsString() {
-		return nil, errAt(call.Args[1].Position(), "the separator of %s is a constant string", c.fn.Name)
+		return nil, errAt(call.Args[1].Position(), "the separator of %s is a constant string", c.fn.Name).Coded(ast.CodeWrongArguments)
 	}
 	c.separator = string(k.Value.B)
 	return args[:1], nil
@@ -174,7 +174,7 @@ func (b *binder) orderColumn(it *ast.OrderItem, sc *scope, column func(expr.Expr
 func (b *binder) ordered(it *ast.OrderItem, x expr.Expr, column func(expr.Expr) int) (orderKey, error) {
 	switch t := x.Type(); t.Kind {
 	case types.Array, types.Map, types.Row:
-		return orderKey{}, errAt(it.Expr.Position(), "values of type %s have no order", t.Nullable())
+		return orderKey{}, errAt(it.Expr.Position(), "values of type %s have no order", t.Nullable()).Coded(ast.CodeTypeMismatch)
 	case types.Null:
 		x, _ = expr.Cast(x, types.Of(types.Int), false)
 	}

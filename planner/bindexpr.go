@@ -107,7 +107,7 @@ func refuseExpr(e ast.Expr) error {
 	case *ast.Star:
 		return errAt(e.Pos, "* is not an expression")
 	case *ast.Symbol:
-		return errAt(e.Pos, "the word %s cannot stand here", e.Name)
+		return errAt(e.Pos, "the word %s cannot stand here", e.Name).Coded(ast.CodeMisplaced)
 	}
 	return notAvailable(e.Position(), "this expression", "")
 }
@@ -128,7 +128,7 @@ func (b *binder) columnRef(e *ast.ColumnRef, sc *scope) (expr.Expr, error) {
 	x := b.column(c)
 	if in != sc && in.group != nil {
 		if x = b.overKeys(x, in.group); x == nil {
-			return nil, hint(errAt(e.Pos, "the column %s of the query around this one is neither in its GROUP BY nor within an aggregate function", ast.String(e)),
+			return nil, hint(errAt(e.Pos, "the column %s of the query around this one is neither in its GROUP BY nor within an aggregate function", ast.String(e)).Coded(ast.CodeMisplaced),
 				"add it to GROUP BY")
 		}
 	}
@@ -149,7 +149,7 @@ func (b *binder) column(c scopeColumn) expr.Expr {
 func (b *binder) fieldOf(x expr.Expr, f ast.Ident) (expr.Expr, error) {
 	t := x.Type()
 	if t.Kind != types.Row {
-		return nil, errAt(f.Pos, "%s is %s and has no field %q; only a ROW has fields", x, t.Nullable(), f.Name)
+		return nil, errAt(f.Pos, "%s is %s and has no field %q; only a ROW has fields", x, t.Nullable(), f.Name).Coded(ast.CodeTypeMismatch)
 	}
 	names := make([]string, len(t.Fields))
 	for i, tf := range t.Fields {
@@ -158,7 +158,7 @@ func (b *binder) fieldOf(x expr.Expr, f ast.Ident) (expr.Expr, error) {
 			return b.call(f.Pos, "FIELD", x, expr.StringConst(f.Name))
 		}
 	}
-	return nil, suggest(errAt(f.Pos, "unknown field %q of %s", f.Name, x), f.Name, names, "fields")
+	return nil, suggest(errAt(f.Pos, "unknown field %q of %s", f.Name, x).Coded(ast.CodeUnknownColumn), f.Name, names, "fields")
 }
 
 // operator binds the arguments and calls the function or operator by name.
@@ -210,7 +210,7 @@ func placeArg(err error, pos ast.Pos, args []ast.Expr) error {
 		return nil
 	}
 	if u, ok := errors.AsType[*expr.UnknownFunctionError](err); ok {
-		e := errAt(pos, "unknown function %q", u.Name)
+		e := errAt(pos, "unknown function %q", u.Name).Coded(ast.CodeUnknownFunction)
 		if h := u.Hint(); h != "" {
 			e = hint(e, "%s", h)
 		}
@@ -219,7 +219,7 @@ func placeArg(err error, pos ast.Pos, args []ast.Expr) error {
 	if a, ok := errors.AsType[*expr.ArgError](err); ok && a.Arg >= 0 && a.Arg < len(args) && args[a.Arg] != nil {
 		pos = args[a.Arg].Position()
 	}
-	return errAt(pos, "%s", err)
+	return errAt(pos, "%s", err).Coded(ast.CodeWrongArguments)
 }
 
 func (b *binder) negated(pos ast.Pos, not bool, x expr.Expr, err error) (expr.Expr, error) {
@@ -243,7 +243,7 @@ func (b *binder) overlaps(e *ast.Binary, sc *scope) (expr.Expr, error) {
 	for _, side := range []ast.Expr{e.Left, e.Right} {
 		span, ok := side.(*ast.Row)
 		if !ok || len(span.Items) != 2 {
-			return nil, errAt(side.Position(), "OVERLAPS takes two spans of time, each written (start, end) or (start, INTERVAL …)")
+			return nil, errAt(side.Position(), "OVERLAPS takes two spans of time, each written (start, end) or (start, INTERVAL …)").Coded(ast.CodeWrongArguments)
 		}
 		bounds = append(bounds, span.Items...)
 	}
@@ -305,15 +305,15 @@ func (b *binder) function(e *ast.Call, sc *scope) (expr.Expr, error) {
 	case e.Over != nil:
 		return b.windowCall(e, sc)
 	case expr.LookupAggregate(name) != nil && len(e.Name.Parts) == 1:
-		return nil, hint(errAt(e.Pos, "the aggregate function %s cannot stand here", name), "aggregates stand in SELECT, HAVING, QUALIFY and ORDER BY; filter by one with HAVING")
+		return nil, hint(errAt(e.Pos, "the aggregate function %s cannot stand here", name).Coded(ast.CodeMisplaced), "aggregates stand in SELECT, HAVING, QUALIFY and ORDER BY; filter by one with HAVING")
 	case name == "COLLECT":
 		return nil, notAvailable(e.Pos, "COLLECT", "there is no MULTISET type; ARRAY_AGG gives an array")
 	case windowFunctions[name]:
-		return nil, hint(errAt(e.Pos, "%s needs OVER", name), "write %s(…) OVER (PARTITION BY … ORDER BY …)", name)
+		return nil, hint(errAt(e.Pos, "%s needs OVER", name).Coded(ast.CodeMisplaced), "write %s(…) OVER (PARTITION BY … ORDER BY …)", name)
 	case e.Distinct || e.Filter != nil || len(e.OrderBy) > 0 || len(e.WithinGroup) > 0:
-		return nil, errAt(e.Pos, "%s is no aggregate function, so that it takes no DISTINCT, FILTER or ORDER BY", name)
+		return nil, errAt(e.Pos, "%s is no aggregate function, so that it takes no DISTINCT, FILTER or ORDER BY", name).Coded(ast.CodeWrongArguments)
 	case len(e.Name.Parts) > 1:
-		return nil, errAt(e.Pos, "unknown function %q", nameText(e.Name))
+		return nil, errAt(e.Pos, "unknown function %q", nameText(e.Name)).Coded(ast.CodeUnknownFunction)
 	}
 	args, places, err := b.arguments(e, name, sc)
 	if err != nil {

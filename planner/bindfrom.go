@@ -134,7 +134,7 @@ func (b *binder) view(v *View, ref *ast.NamedTable) (rel, []field, error) {
 		return nil, nil, errAt(ref.Name.Base().Pos, "the view %q refers to itself", v.Name)
 	}
 	if b.expansions++; b.expansions > maxExpansions {
-		return nil, nil, hint(errAt(ref.Name.Base().Pos, "the views and WITH items of the job expand to more than %d queries", maxExpansions),
+		return nil, nil, hint(errAt(ref.Name.Base().Pos, "the views and WITH items of the job expand to more than %d queries", maxExpansions).Coded(ast.CodeLimit),
 			"views that use others several times multiply")
 	}
 	res, err := b.viewBody(v)
@@ -196,12 +196,12 @@ func (b *binder) aliased(r rel, fields []field, alias ast.TableAlias) (*scope, e
 
 func renameFields(fields []field, names []ast.Ident, what string) error {
 	if len(names) != len(fields) {
-		return errAt(names[0].Pos, "%s has %s, but the list names %d", what, count(len(fields), "column"), len(names))
+		return errAt(names[0].Pos, "%s has %s, but the list names %d", what, count(len(fields), "column"), len(names)).Coded(ast.CodeColumnCount)
 	}
 	for i, n := range names {
 		for _, m := range names[:i] {
 			if m.Name == n.Name {
-				return errAt(n.Pos, "the column %q is named twice", n.Name)
+				return errAt(n.Pos, "the column %q is named twice", n.Name).Coded(ast.CodeDuplicateName)
 			}
 		}
 		fields[i].name = n.Name

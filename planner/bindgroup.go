@@ -83,7 +83,7 @@ func (b *binder) groupBy(q *ast.Select, sc *scope) (*scope, error) {
 			}
 		}
 		if sets = product; len(sets) > maxGroupingSets {
-			return nil, errAt(it.Pos, "GROUP BY makes more than %d grouping sets", maxGroupingSets)
+			return nil, errAt(it.Pos, "GROUP BY makes more than %d grouping sets", maxGroupingSets).Coded(ast.CodeLimit)
 		}
 	}
 	if g.sets != nil {
@@ -150,7 +150,7 @@ func (b *binder) groupingSets(it *ast.GroupItem, g *groupScope, items []ast.Sele
 	}
 	const most = 8 // CUBE of more makes too many sets
 	if len(parts) > most {
-		return nil, errAt(it.Pos, "CUBE of %d makes more than %d grouping sets", len(parts), maxGroupingSets)
+		return nil, errAt(it.Pos, "CUBE of %d makes more than %d grouping sets", len(parts), maxGroupingSets).Coded(ast.CodeLimit)
 	}
 	for mask := 1<<len(parts) - 1; mask >= 0; mask-- {
 		set := []int{}
@@ -175,14 +175,14 @@ func (b *binder) groupKey(e ast.Expr, g *groupScope, items []ast.SelectItem) (in
 		e = items[at].Expr
 	}
 	if hasAggregate(e) {
-		return 0, errAt(pos, "GROUP BY cannot hold an aggregate function")
+		return 0, errAt(pos, "GROUP BY cannot hold an aggregate function").Coded(ast.CodeMisplaced)
 	}
 	x, err := b.expr(e, g.input)
 	if err != nil {
 		return 0, err
 	}
 	if x.Type().Kind == types.Null {
-		return 0, errAt(pos, "GROUP BY NULL: the type of NULL is unknown here; write a CAST")
+		return 0, errAt(pos, "GROUP BY NULL: the type of NULL is unknown here; write a CAST").Coded(ast.CodeTypeMismatch)
 	}
 	for i, k := range g.keys {
 		if expr.Equal(k.e, x) {
@@ -249,7 +249,7 @@ func (b *binder) grouped(e ast.Expr, sc *scope) (x expr.Expr, done bool, err err
 		return x, true, nil
 	}
 	if column {
-		return nil, true, hint(errAt(e.Position(), "the column %s is neither in GROUP BY nor within an aggregate function", ast.String(e)),
+		return nil, true, hint(errAt(e.Position(), "the column %s is neither in GROUP BY nor within an aggregate function", ast.String(e)).Coded(ast.CodeMisplaced),
 			"add it to GROUP BY, or take MIN, MAX or FIRST_VALUE of it")
 	}
 	return nil, false, nil
@@ -356,7 +356,7 @@ func (b *binder) groupingFunction(c *ast.Call, g *groupScope) (expr.Expr, error)
 		gc.keys = append(gc.keys, at)
 	}
 	if len(gc.keys) == 0 || len(gc.keys) > 62 {
-		return nil, errAt(c.Pos, "%s takes 1 to 62 expressions of GROUP BY", upper(c.Name.Base().Name))
+		return nil, errAt(c.Pos, "%s takes 1 to 62 expressions of GROUP BY", upper(c.Name.Base().Name)).Coded(ast.CodeWrongArguments)
 	}
 	name := ast.String(c)
 	gc.id = b.columns.add(name, name, types.Of(types.BigInt).Required())

@@ -50,7 +50,7 @@ func (jb *jobBuilder) insert(st *ast.Insert) error {
 	t := b.s.catalog.tables[name]
 	if t == nil {
 		if b.s.catalog.views[name] != nil {
-			return errAt(st.Table.Base().Pos, "%q is a view and cannot be written to", name)
+			return errAt(st.Table.Base().Pos, "%q is a view and cannot be written to", name).Coded(ast.CodeReadWrite)
 		}
 		return b.s.catalog.unknown(st.Table, "table", b.s.catalog.tableNames())
 	}
@@ -70,7 +70,7 @@ func (jb *jobBuilder) insert(st *ast.Insert) error {
 		return err
 	}
 	if len(target) != len(q.fields) {
-		return hint(errAt(st.Query.Pos, "the query has %s, but %s takes %d", count(len(q.fields), "column"), t.Name, len(target)),
+		return hint(errAt(st.Query.Pos, "the query has %s, but %s takes %d", count(len(q.fields), "column"), t.Name, len(target)).Coded(ast.CodeColumnCount),
 			"query: %s; %s: %s", b.schemaOf(q.fields), t.Name, info.schema(target))
 	}
 	x := &relExtend{in: q.rel}
@@ -95,7 +95,7 @@ func (jb *jobBuilder) insert(st *ast.Insert) error {
 		at := itemPos(st.Query, i)
 		id, err := b.assign(at, x, q.fields[i], col, info.spec.Columns[info.columns[pos]].Type)
 		if err != nil {
-			pe := errAt(at, "column %d of the query, %q, does not fit column %q of %s: %v", i+1, q.fields[i].name, col.Name, t.Name, err)
+			pe := errAt(at, "column %d of the query, %q, does not fit column %q of %s: %v", i+1, q.fields[i].name, col.Name, t.Name, err).Coded(ast.CodeTypeMismatch)
 			return hint(pe, "query: %s; %s: %s", b.schemaOf(q.fields), t.Name, info.schema(target))
 		}
 		sink.ids[pos] = id
@@ -125,13 +125,13 @@ func (s *sinkInfo) targets(st *ast.Insert) ([]int, error) {
 		}
 		if pos < 0 {
 			if s.table.columnIndex(id.Name) >= 0 {
-				return nil, errAt(id.Pos, "the column %q of %s is computed or virtual and cannot be written", id.Name, s.table.Name)
+				return nil, errAt(id.Pos, "the column %q of %s is computed or virtual and cannot be written", id.Name, s.table.Name).Coded(ast.CodeReadWrite)
 			}
-			return nil, suggest(errAt(id.Pos, "unknown column %q in table %s", id.Name, s.table.Name), id.Name, known, "columns")
+			return nil, suggest(errAt(id.Pos, "unknown column %q in table %s", id.Name, s.table.Name).Coded(ast.CodeUnknownColumn), id.Name, known, "columns")
 		}
 		for _, p := range out {
 			if p == pos {
-				return nil, errAt(id.Pos, "the column %q is named twice", id.Name)
+				return nil, errAt(id.Pos, "the column %q is named twice", id.Name).Coded(ast.CodeDuplicateName)
 			}
 		}
 		out = append(out, pos)

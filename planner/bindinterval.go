@@ -52,7 +52,7 @@ func bindInterval(e *ast.Interval) (expr.Expr, error) {
 		if e.Range.To != "" {
 			rng += " TO " + e.Range.To
 		}
-		return hint(errAt(pos, "'%s' is no interval of %s", e.Text, rng), "write INTERVAL '1' DAY, INTERVAL '1-6' YEAR TO MONTH or INTERVAL '1 02:03:04' DAY TO SECOND")
+		return hint(errAt(pos, "'%s' is no interval of %s", e.Text, rng).Coded(ast.CodeBadLiteral), "write INTERVAL '1' DAY, INTERVAL '1-6' YEAR TO MONTH or INTERVAL '1 02:03:04' DAY TO SECOND")
 	}
 	text := strings.TrimSpace(e.Text)
 	negative := e.Negative

@@ -58,7 +58,7 @@ func (b *binder) join(t *ast.Join) (rel, *scope, error) {
 func twoNames(t *ast.Join, ls, rs *scope) error {
 	for _, a := range rs.tables() {
 		if ls.hasTable(a) {
-			return hint(errAt(t.Right.Position(), "the table name %q occurs twice in FROM", a), "give one of them an alias: %s AS a", a)
+			return hint(errAt(t.Right.Position(), "the table name %q occurs twice in FROM", a).Coded(ast.CodeAmbiguousName), "give one of them an alias: %s AS a", a)
 		}
 	}
 	return nil

@@ -35,7 +35,7 @@ func (b *binder) clauseArguments(e *ast.Call, name string, sc *scope) (args []ex
 			return nil, nil, notAvailable(o.Pos, "the clause "+clauseText(o)+" of "+name, "")
 		}
 		if given[o.Name] != nil {
-			return nil, nil, errAt(o.Pos, "the clause %s is given twice", o.Name)
+			return nil, nil, errAt(o.Pos, "the clause %s is given twice", o.Name).Coded(ast.CodeDuplicateName)
 		}
 		given[o.Name] = o
 	}
@@ -101,7 +101,7 @@ func (b *binder) fallback(o *ast.CallOption, name string, sc *scope) ([]expr.Exp
 	args, places := []expr.Expr{expr.StringConst(word)}, []ast.Expr{nil}
 	if name != "JSON_VALUE" {
 		if word == "DEFAULT" {
-			return nil, nil, errAt(o.Pos, "%s takes no DEFAULT", name)
+			return nil, nil, errAt(o.Pos, "%s takes no DEFAULT", name).Coded(ast.CodeWrongArguments)
 		}
 		return args, places, nil
 	}

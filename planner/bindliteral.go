@@ -29,7 +29,7 @@ func (b *binder) literal(e *ast.Literal) (expr.Expr, error) {
 	case ast.DoubleLiteral:
 		v, err := strconv.ParseFloat(e.Text, 64)
 		if err != nil || math.IsInf(v, 0) {
-			return nil, errAt(e.Pos, "the number %s is too large for DOUBLE", e.Text)
+			return nil, errAt(e.Pos, "the number %s is too large for DOUBLE", e.Text).Coded(ast.CodeBadLiteral)
 		}
 		return expr.DoubleConst(v), nil
 	case ast.StringLiteral:
@@ -37,7 +37,7 @@ func (b *binder) literal(e *ast.Literal) (expr.Expr, error) {
 	case ast.BinaryLiteral:
 		v, err := hex.DecodeString(e.Text)
 		if err != nil {
-			return nil, errAt(e.Pos, "x'%s' is no hexadecimal number of bytes", e.Text)
+			return nil, errAt(e.Pos, "x'%s' is no hexadecimal number of bytes", e.Text).Coded(ast.CodeBadLiteral)
 		}
 		return &expr.Const{Value: row.Bytes(v), T: types.Type{Kind: types.Binary, Precision: max(len(v), 1), NotNull: true}}, nil
 	case ast.DateLiteral:
@@ -66,11 +66,11 @@ func decimalLiteral(pos ast.Pos, text string) (expr.Expr, error) {
 	whole = strings.TrimLeft(whole, "0")
 	p := max(len(whole)+len(frac), 1)
 	if p > types.MaxDecimalPrecision {
-		return nil, errAt(pos, "the number %s has %d digits, more than the %d of DECIMAL", text, p, types.MaxDecimalPrecision)
+		return nil, errAt(pos, "the number %s has %d digits, more than the %d of DECIMAL", text, p, types.MaxDecimalPrecision).Coded(ast.CodeBadLiteral)
 	}
 	c, err := castConst(text, types.DecimalOf(p, len(frac)), nil)
 	if err != nil {
-		return nil, errAt(pos, "the number %s cannot be read: %v", text, err)
+		return nil, errAt(pos, "the number %s cannot be read: %v", text, err).Coded(ast.CodeBadLiteral)
 	}
 	return c, nil
 }
@@ -83,7 +83,7 @@ func (b *binder) textLiteral(e *ast.Literal, t types.Type, want string) (expr.Ex
 	}
 	c, err := castConst(e.Text, t, b.s.exprCtx())
 	if err != nil {
-		return nil, errAt(pos, "'%s' is not %s", e.Text, want)
+		return nil, errAt(pos, "'%s' is not %s", e.Text, want).Coded(ast.CodeBadLiteral)
 	}
 	return c, nil
 }

@@ -71,7 +71,7 @@ func (b *binder) with(w *ast.With) error {
 		c := &w.CTEs[i]
 		for _, v := range own.views {
 			if v.Name == c.Name.Name {
-				return errAt(c.Name.Pos, "WITH names %q twice", c.Name.Name)
+				return errAt(c.Name.Pos, "WITH names %q twice", c.Name.Name).Coded(ast.CodeDuplicateName)
 			}
 		}
 		v := &View{Name: c.Name.Name, Columns: c.Columns, Query: c.Query}
@@ -188,7 +188,7 @@ func (b *binder) selectBody(q *ast.Select, order []ast.OrderItem) (*boundQuery, 
 		}
 		r = late.attach(sc.windows.rel(r))
 	} else if q.Qualify != nil {
-		return nil, hint(errAt(q.Qualify.Position(), "QUALIFY needs a window function"), "write the condition in WHERE or HAVING")
+		return nil, hint(errAt(q.Qualify.Position(), "QUALIFY needs a window function").Coded(ast.CodeMisplaced), "write the condition in WHERE or HAVING")
 	}
 	if r = filtered(r, qualify); len(items) > 0 {
 		r = &relExtend{in: r, items: items}
@@ -236,7 +236,7 @@ func (b *binder) star(it *ast.SelectItem, sc *scope) ([]field, []extendItem, err
 		return nil, nil, errAt(it.Pos, "* needs a FROM clause")
 	}
 	if sc.group != nil {
-		return nil, nil, errAt(it.Pos, "* cannot stand beside GROUP BY or an aggregate function; name the columns")
+		return nil, nil, errAt(it.Pos, "* cannot stand beside GROUP BY or an aggregate function; name the columns").Coded(ast.CodeMisplaced)
 	}
 	q := it.Qualifier
 	if len(q) == 0 || len(q) == 1 && sc.hasTable(q[0].Name) {
@@ -253,14 +253,14 @@ func (b *binder) star(it *ast.SelectItem, sc *scope) ([]field, []extendItem, err
 		return fields, nil, nil
 	}
 	if len(q) == 1 && len(sc.find("", q[0].Name)) == 0 {
-		return nil, nil, suggest(errAt(q[0].Pos, "unknown table %q", q[0].Name), q[0].Name, sc.tables(), "tables")
+		return nil, nil, suggest(errAt(q[0].Pos, "unknown table %q", q[0].Name).Coded(ast.CodeUnknownTable), q[0].Name, sc.tables(), "tables")
 	}
 	row, err := b.columnRef(&ast.ColumnRef{Pos: q[0].Pos, Parts: q}, sc)
 	if err != nil {
 		return nil, nil, err
 	}
 	if row.Type().Kind != types.Row {
-		return nil, nil, errAt(it.Pos, "%s.* needs a ROW, and %s is %s", row, row, row.Type())
+		return nil, nil, errAt(it.Pos, "%s.* needs a ROW, and %s is %s", row, row, row.Type()).Coded(ast.CodeTypeMismatch)
 	}
 	var fields []field
 	var items []extendItem
@@ -290,7 +290,7 @@ func (b *binder) plainCondition(e ast.Expr, sc *scope, clause string) ([]expr.Ex
 		return nil, err
 	}
 	if k := x.Type().Kind; k != types.Boolean && k != types.Null {
-		return nil, errAt(e.Position(), "%s needs a BOOLEAN, and this is %s", clause, x.Type())
+		return nil, errAt(e.Position(), "%s needs a BOOLEAN, and this is %s", clause, x.Type()).Coded(ast.CodeTypeMismatch)
 	}
 	return expr.Conjuncts(x), nil
 }

@@ -23,7 +23,7 @@ func (b *binder) setOp(q *ast.SetOp) (*boundQuery, error) {
 		op += " ALL"
 	}
 	if len(l.fields) != len(r.fields) {
-		return nil, hint(errAt(q.Pos, "the two sides of %s have %s and %s", op, count(len(l.fields), "column"), count(len(r.fields), "column")),
+		return nil, hint(errAt(q.Pos, "the two sides of %s have %s and %s", op, count(len(l.fields), "column"), count(len(r.fields), "column")).Coded(ast.CodeColumnCount),
 			"left: %s; right: %s", b.schemaOf(l.fields), b.schemaOf(r.fields))
 	}
 	u := &relUnion{inputs: []rel{l.rel, r.rel}, cols: make([][]int, 2)}
@@ -32,7 +32,7 @@ func (b *binder) setOp(q *ast.SetOp) (*boundQuery, error) {
 		lt, rt := b.columns.list[f.id].typ, b.columns.list[r.fields[i].id].typ
 		t, ok := expr.CommonType(lt, rt)
 		if !ok {
-			return nil, hint(errAt(q.Pos, "column %d of %s is %s on the left and %s on the right", i+1, op, lt.Nullable(), rt.Nullable()), "write a CAST")
+			return nil, hint(errAt(q.Pos, "column %d of %s is %s on the left and %s on the right", i+1, op, lt.Nullable(), rt.Nullable()).Coded(ast.CodeTypeMismatch), "write a CAST")
 		}
 		if t.Kind == types.Null {
 			t = types.String()

@@ -163,7 +163,7 @@ func (b *binder) in(pos ast.Pos, left ast.Expr, q *ast.Query, sc *scope, matchOn
 		return nil, err
 	}
 	if len(fields) != len(xs) {
-		return nil, errAt(q.Pos, "the subquery of IN has %s, and its left side %d", count(len(fields), "column"), len(xs))
+		return nil, errAt(q.Pos, "the subquery of IN has %s, and its left side %d", count(len(fields), "column"), len(xs)).Coded(ast.CodeColumnCount)
 	}
 	if f.agg != nil {
 		return nil, hint(notAvailable(q.Pos, "IN with a correlated aggregate", ""), "compare with the subquery's value by =")
@@ -329,7 +329,7 @@ func (b *binder) scalar(e *ast.Subquery, sc *scope) (expr.Expr, error) {
 		return nil, err
 	}
 	if len(fields) != 1 {
-		return nil, errAt(e.Pos, "a subquery that stands for a value needs one column, and this one has %d", len(fields))
+		return nil, errAt(e.Pos, "a subquery that stands for a value needs one column, and this one has %d", len(fields)).Coded(ast.CodeColumnCount)
 	}
 	o := &relOuter{
 		kind: LeftJoin, right: joinInput{rel: f.rel, pos: e.Pos, kind: "this subquery"}, conds: f.conds,

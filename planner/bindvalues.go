@@ -15,7 +15,7 @@ func (b *binder) values(q *ast.Values) (*boundQuery, error) {
 	common := make([]types.Type, width)
 	for i, r := range q.Rows {
 		if len(r.Items) != width {
-			return nil, errAt(r.Pos, "row %d of VALUES has %d values, but the first has %d", i+1, len(r.Items), width)
+			return nil, errAt(r.Pos, "row %d of VALUES has %d values, but the first has %d", i+1, len(r.Items), width).Coded(ast.CodeColumnCount)
 		}
 		for k, item := range r.Items {
 			e, err := b.expr(item, &scope{})
@@ -28,7 +28,7 @@ func (b *binder) values(q *ast.Values) (*boundQuery, error) {
 				t, ok = expr.CommonType(common[k], t)
 			}
 			if !ok {
-				return nil, errAt(item.Position(), "column %d of VALUES is %s in this row and %s before; write a CAST", k+1, e.Type().Nullable(), common[k].Nullable())
+				return nil, errAt(item.Position(), "column %d of VALUES is %s in this row and %s before; write a CAST", k+1, e.Type().Nullable(), common[k].Nullable()).Coded(ast.CodeTypeMismatch)
 			}
 			common[k] = t
 		}

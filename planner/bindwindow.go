@@ -36,7 +36,7 @@ func (w *windowScope) rel(in rel) rel {
 func (b *binder) windowCall(c *ast.Call, sc *scope) (expr.Expr, error) {
 	name := upper(c.Name.Base().Name)
 	if sc.windows == nil {
-		return nil, hint(errAt(c.Pos, "the window function %s OVER cannot stand here", name), "window functions stand in SELECT, QUALIFY and ORDER BY; filter by one with QUALIFY")
+		return nil, hint(errAt(c.Pos, "the window function %s OVER cannot stand here", name).Coded(ast.CodeMisplaced), "window functions stand in SELECT, QUALIFY and ORDER BY; filter by one with QUALIFY")
 	}
 	ws := sc.windows
 	below := *sc
@@ -72,7 +72,7 @@ func (b *binder) windowCall(c *ast.Call, sc *scope) (expr.Expr, error) {
 			return nil, err
 		}
 	} else if win.Frame != nil {
-		return nil, errAt(win.Frame.Pos, "%s takes no frame", name)
+		return nil, errAt(win.Frame.Pos, "%s takes no frame", name).Coded(ast.CodeWrongArguments)
 	}
 	w := ws.like(r)
 	for i := range w.calls {
@@ -121,11 +121,11 @@ func (w *windowScope) resolve(o *ast.Window) (*ast.Window, error) {
 		}
 		out := *base
 		if len(o.PartitionBy) > 0 {
-			return nil, errAt(o.Pos, "the window %q has its PARTITION BY already", o.Ref.Name)
+			return nil, errAt(o.Pos, "the window %q has its PARTITION BY already", o.Ref.Name).Coded(ast.CodeDuplicateName)
 		}
 		if len(o.OrderBy) > 0 {
 			if len(out.OrderBy) > 0 {
-				return nil, errAt(o.Pos, "the window %q has its ORDER BY already", o.Ref.Name)
+				return nil, errAt(o.Pos, "the window %q has its ORDER BY already", o.Ref.Name).Coded(ast.CodeDuplicateName)
 			}
 			out.OrderBy = o.OrderBy
 		}
@@ -134,7 +134,7 @@ func (w *windowScope) resolve(o *ast.Window) (*ast.Window, error) {
 		}
 		return &out, nil
 	}
-	return nil, suggest(errAt(o.Ref.Pos, "unknown window %q", o.Ref.Name), o.Ref.Name, known, "windows")
+	return nil, suggest(errAt(o.Ref.Pos, "unknown window %q", o.Ref.Name).Coded(ast.CodeUnknownColumn), o.Ref.Name, known, "windows")
 }
 
 // windowFunction binds the function itself.
@@ -151,7 +151,7 @@ func (b *binder) windowFunction(c *ast.Call, sc *scope, column func(expr.Expr) i
 	}
 	fn := expr.LookupAggregate(name)
 	if fn == nil || len(c.Name.Parts) > 1 {
-		return call, t, suggest(errAt(c.Pos, "unknown window function %q", nameText(c.Name)), name, windowNames(), "window functions")
+		return call, t, suggest(errAt(c.Pos, "unknown window function %q", nameText(c.Name)).Coded(ast.CodeUnknownFunction), name, windowNames(), "window functions")
 	}
 	agg, t, err := b.aggregateCall(c, sc, column)
 	if err != nil {
@@ -196,10 +196,10 @@ func (b *binder) rankFunction(c *ast.Call, call *windowCall, sc *scope, column f
 		least, most = 1, 3
 	}
 	if len(c.Args) < least || len(c.Args) > most {
-		return t, errAt(c.Pos, "%s has %s; write %s", name, count(len(c.Args), "argument"), signatureOf(name))
+		return t, errAt(c.Pos, "%s has %s; write %s", name, count(len(c.Args), "argument"), signatureOf(name)).Coded(ast.CodeWrongArguments)
 	}
 	if c.Distinct || c.Filter != nil || len(c.OrderBy) > 0 || len(c.WithinGroup) > 0 {
-		return t, errAt(c.Pos, "%s takes no DISTINCT, FILTER or ORDER BY within its parentheses", name)
+		return t, errAt(c.Pos, "%s takes no DISTINCT, FILTER or ORDER BY within its parentheses", name).Coded(ast.CodeWrongArguments)
 	}
 	var err error
 	switch {
@@ -227,7 +227,7 @@ func (b *binder) rankFunction(c *ast.Call, call *windowCall, sc *scope, column f
 		}
 		common, ok := expr.CommonType(x.Type(), d.Type())
 		if !ok {
-			return t, errAt(c.Args[2].Position(), "the default of %s is %s, and the value %s; write a CAST", name, d.Type().Nullable(), x.Type().Nullable())
+			return t, errAt(c.Args[2].Position(), "the default of %s is %s, and the value %s; write a CAST", name, d.Type().Nullable(), x.Type().Nullable()).Coded(ast.CodeTypeMismatch)
 		}
 		t = common
 		if x, err = expr.Cast(x, t, false); err == nil {
@@ -255,7 +255,7 @@ func (b *binder) constant(e ast.Expr, sc *scope, what string, least int64) (int6
 	}
 	k, ok := expr.Fold(x, b.s.exprCtx()).(*expr.Const)
 	if !ok || k.Value.Null || !k.T.IsInteger() || k.Value.I < least {
-		return 0, errAt(e.Position(), "%s needs a constant whole number of at least %d here", what, least)
+		return 0, errAt(e.Position(), "%s needs a constant whole number of at least %d here", what, least).Coded(ast.CodeWrongArguments)
 	}
 	return k.Value.I, nil
 }
@@ -312,7 +312,7 @@ func (b *binder) bound(a ast.FrameBound, rows bool, r *relWindow) (expr.FrameBou
 	key := b.columns.list[r.order[0].col].typ
 	switch {
 	case !ok || k.Value.Null || k.Value.I < 0:
-		return out, errAt(a.Pos, "RANGE needs a constant distance of at least 0")
+		return out, errAt(a.Pos, "RANGE needs a constant distance of at least 0").Coded(ast.CodeWrongArguments)
 	case key.IsInteger() && k.T.IsInteger():
 	case isTimestamp(key) && key.Phys() == types.PhysInt && k.T.Kind == types.IntervalDT:
 	default:

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/sql/ast"
 )
 
 // sink builds a root: projection to the sink's columns, the exchange that brings together what has to be
@@ -83,7 +84,7 @@ func cannotTakeBack(l *logicalSink, s *stream) error {
 	if t := changingTable(l.in); t != nil {
 		why = fmt.Sprintf("%s is a changing table (%s), so that rows of the result are changed and deleted", t.table.Name, t.why)
 	}
-	return hint(errAt(l.at.table, "%s cannot take the query's changes: connector %s is append-only as declared, but %s", name, l.sink.table.Connector.Name(), why),
+	return hint(errAt(l.at.table, "%s cannot take the query's changes: connector %s is append-only as declared, but %s", name, l.sink.table.Connector.Name(), why).Coded(ast.CodeSinkChanges),
 		"write with a format or connector that can express deletes, such as 'debezium-json' or upsert-kafka")
 }
 
@@ -154,7 +155,7 @@ func (b *builder) keyMismatch(l *logicalSink, s *stream) error {
 		known = "the query's rows are unique by (" + strings.Join(cols, ", ") + "), which it does not write"
 	}
 	return hint(errAt(l.at.table, "several rows of the query may have one PRIMARY KEY (%s) of %s, and '%s' is NONE: %s",
-		strings.Join(key, ", "), l.sink.table.Name, OptUpsertMaterialize, known),
+		strings.Join(key, ", "), l.sink.table.Name, OptUpsertMaterialize, known).Coded(ast.CodeSinkKey),
 		"make a unique key of the query the PRIMARY KEY of %s, or leave the option at AUTO", l.sink.table.Name)
 }
 

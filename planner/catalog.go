@@ -103,7 +103,7 @@ func (c *catalog) local(n ast.Name) (string, error) {
 			if w == DefaultCatalog {
 				kind = "catalog"
 			}
-			return "", hint(errAt(q[i].Pos, "unknown %s %q", kind, q[i].Name), "the only one is %s", w)
+			return "", hint(errAt(q[i].Pos, "unknown %s %q", kind, q[i].Name).Coded(ast.CodeUnknownTable), "the only one is %s", w)
 		}
 	}
 	return n.Base().Name, nil
@@ -129,5 +129,5 @@ func (c *catalog) free(name string, pos ast.Pos) error {
 	default:
 		return nil
 	}
-	return hint(errAt(pos, "the %s %q exists already", kind, name), "drop it first, or write IF NOT EXISTS to keep the old one")
+	return hint(errAt(pos, "the %s %q exists already", kind, name).Coded(ast.CodeDuplicateName), "drop it first, or write IF NOT EXISTS to keep the old one")
 }

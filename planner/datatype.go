@@ -86,10 +86,10 @@ func bindDecimal(d *ast.DataType) (types.Type, error) {
 		p = 10
 	}
 	if p < 1 || p > types.MaxDecimalPrecision {
-		return types.Type{}, errAt(d.Pos, "the precision of DECIMAL(%d, %d) must be between 1 and %d", p, s, types.MaxDecimalPrecision)
+		return types.Type{}, errAt(d.Pos, "the precision of DECIMAL(%d, %d) must be between 1 and %d", p, s, types.MaxDecimalPrecision).Coded(ast.CodeBadType)
 	}
 	if s > p {
-		return types.Type{}, errAt(d.Pos, "the scale of DECIMAL(%d, %d) must be between 0 and the precision", p, s)
+		return types.Type{}, errAt(d.Pos, "the scale of DECIMAL(%d, %d) must be between 0 and the precision", p, s).Coded(ast.CodeBadType)
 	}
 	return types.DecimalOf(p, s), nil
 }
@@ -100,7 +100,7 @@ func bindLength(d *ast.DataType, k types.Kind) (types.Type, error) {
 		n = 1
 	}
 	if n < 1 || n > types.MaxLength {
-		return types.Type{}, errAt(d.Pos, "the length of %s(%d) must be between 1 and %d", d.Name, n, types.MaxLength)
+		return types.Type{}, errAt(d.Pos, "the length of %s(%d) must be between 1 and %d", d.Name, n, types.MaxLength).Coded(ast.CodeBadType)
 	}
 	return types.Type{Kind: k, Precision: n}, nil
 }
@@ -111,7 +111,7 @@ func bindFraction(d *ast.DataType, k types.Kind, def int) (types.Type, error) {
 		p = def
 	}
 	if p > 9 {
-		return types.Type{}, errAt(d.Pos, "the precision of %s(%d) must be between 0 and 9", d.Name, p)
+		return types.Type{}, errAt(d.Pos, "the precision of %s(%d) must be between 0 and 9", d.Name, p).Coded(ast.CodeBadType)
 	}
 	return types.Type{Kind: k, Precision: p}, nil
 }
@@ -132,7 +132,7 @@ func bindRowType(d *ast.DataType) (types.Type, error) {
 	seen := map[string]bool{}
 	for _, f := range d.Fields {
 		if seen[f.Name.Name] {
-			return types.Type{}, errAt(f.Name.Pos, "the field %q occurs twice in ROW", f.Name.Name)
+			return types.Type{}, errAt(f.Name.Pos, "the field %q occurs twice in ROW", f.Name.Name).Coded(ast.CodeDuplicateName)
 		}
 		seen[f.Name.Name] = true
 		ft, err := bindType(f.Type)

@@ -62,7 +62,7 @@ func (t *Table) bindStoredColumns() error {
 	seen := map[string]bool{}
 	for _, c := range t.stmt.Columns {
 		if seen[c.Name.Name] {
-			return errAt(c.Name.Pos, "the column %q occurs twice in table %q", c.Name.Name, t.Name)
+			return errAt(c.Name.Pos, "the column %q occurs twice in table %q", c.Name.Name, t.Name).Coded(ast.CodeDuplicateName)
 		}
 		seen[c.Name.Name] = true
 		tc := TableColumn{Name: c.Name.Name, Index: -1, Comment: c.Comment}
@@ -95,14 +95,14 @@ func (t *Table) bindPrimaryKey() error {
 	for _, id := range pk.Columns {
 		i := t.columnIndex(id.Name)
 		if i < 0 {
-			return suggest(errAt(id.Pos, "the primary key names the unknown column %q", id.Name), id.Name, t.columnNames(), "columns")
+			return suggest(errAt(id.Pos, "the primary key names the unknown column %q", id.Name).Coded(ast.CodeUnknownColumn), id.Name, t.columnNames(), "columns")
 		}
 		c := &t.Columns[i]
 		if c.Index < 0 || t.Spec.Columns[c.Index].Metadata != "" {
 			return errAt(id.Pos, "the column %q cannot be part of the primary key, since it is not a physical column", id.Name)
 		}
 		if slices.Contains(t.PrimaryKey, c.Index) {
-			return errAt(id.Pos, "the primary key names the column %q twice", id.Name)
+			return errAt(id.Pos, "the primary key names the column %q twice", id.Name).Coded(ast.CodeDuplicateName)
 		}
 		c.Type = c.Type.Required()
 		t.Spec.Columns[c.Index].Type = c.Type

@@ -8,9 +8,9 @@ import (
 	"github.com/sluicesql/sluice/sql/ast"
 )
 
-// errAt is a user's mistake at a place of the text.
+// errAt is a user's mistake at a place of the text, of no particular kind.
 func errAt(pos ast.Pos, format string, args ...any) *ast.Error {
-	return &ast.Error{Pos: pos, Msg: fmt.Sprintf(format, args...)}
+	return &ast.Error{Pos: pos, Msg: fmt.Sprintf(format, args...), Code: ast.CodeInvalid}
 }
 
 // hint adds the remedy.
@@ -47,5 +47,5 @@ func count(n int, what string) string {
 
 // notAvailable refuses what the parser reads and nothing executes yet.
 func notAvailable(pos ast.Pos, what, remedy string) *ast.Error {
-	return &ast.Error{Pos: pos, Msg: what + " is not available in this version", Hint: remedy}
+	return &ast.Error{Pos: pos, Msg: what + " is not available in this version", Hint: remedy, Code: ast.CodeUnsupported}
 }

@@ -29,7 +29,7 @@ func refuseHint(h ast.Hint, known ...string) error {
 		return hint(errAt(h.Pos, "the hint %s cannot be obeyed: it is about how Flink runs a join", name), "leave it out: %s", why)
 	}
 	if name == optionsHint {
-		return hint(errAt(h.Pos, "the hint OPTIONS cannot stand here"), "write it right after the name of a table")
+		return hint(errAt(h.Pos, "the hint OPTIONS cannot stand here").Coded(ast.CodeMisplaced), "write it right after the name of a table")
 	}
 	e := notAvailable(h.Pos, "the hint "+h.Name.Name, "")
 	if n := near.Name(name, known); n != "" {
@@ -54,7 +54,7 @@ func (b *binder) hintedTable(t *Table, hints []ast.Hint) (*Table, error) {
 				return nil, hint(errAt(a.Pos, "the option %q of the hint has no value", a.Key), "write '%s' = 'value'", a.Key)
 			}
 			if slices.ContainsFunc(given, func(o ast.Option) bool { return o.Key == a.Key }) {
-				return nil, errAt(a.Pos, "the hint gives the option %q twice", a.Key)
+				return nil, errAt(a.Pos, "the hint gives the option %q twice", a.Key).Coded(ast.CodeDuplicateName)
 			}
 			given = append(given, ast.Option{Key: a.Key, KeyPos: a.Pos, Value: a.Value, ValuePos: a.ValuePos})
 		}

@@ -92,7 +92,7 @@ func (l *lifter) lift(r rel) (*lifted, error) {
 }
 
 func (l *lifter) refuse(where string) error {
-	return hint(errAt(l.pos, "this subquery uses columns of the query around it %s, which is not available in this version", where), "write it as a join")
+	return hint(errAt(l.pos, "this subquery uses columns of the query around it %s, which is not available in this version", where).Coded(ast.CodeUnsupported), "write it as a join")
 }
 
 // noneOf refuses what cannot lie below another operator.

@@ -42,7 +42,7 @@ func (s *Session) expandLike(ct *ast.CreateTable) (*ast.CreateTable, error) {
 	}
 	if base.stmt.PrimaryKey != nil && how["CONSTRAINTS"] != "EXCLUDING" {
 		if ct.PrimaryKey != nil {
-			return nil, hint(errAt(ct.PrimaryKey.Pos, "the table has a primary key of its own and one by LIKE"), "write EXCLUDING CONSTRAINTS")
+			return nil, hint(errAt(ct.PrimaryKey.Pos, "the table has a primary key of its own and one by LIKE").Coded(ast.CodeDuplicateName), "write EXCLUDING CONSTRAINTS")
 		}
 		out.PrimaryKey = base.stmt.PrimaryKey
 	}
@@ -50,7 +50,7 @@ func (s *Session) expandLike(ct *ast.CreateTable) (*ast.CreateTable, error) {
 		if ct.Watermark == nil {
 			out.Watermark = base.stmt.Watermark
 		} else if how["WATERMARKS"] != "OVERWRITING" {
-			return nil, hint(errAt(ct.Watermark.Pos, "the table has a watermark of its own and one by LIKE"), "write OVERWRITING WATERMARKS or EXCLUDING WATERMARKS")
+			return nil, hint(errAt(ct.Watermark.Pos, "the table has a watermark of its own and one by LIKE").Coded(ast.CodeDuplicateName), "write OVERWRITING WATERMARKS or EXCLUDING WATERMARKS")
 		}
 	}
 	out.Options, err = likeOptions(ct, base.stmt, how["OPTIONS"])
@@ -99,7 +99,7 @@ func likeColumns(ct, base *ast.CreateTable, how map[string]string) ([]*ast.Colum
 		if own < 0 {
 			out = append(out, c)
 		} else if how[part] != "OVERWRITING" || ct.Columns[own].Kind != c.Kind {
-			return nil, errAt(ct.Columns[own].Name.Pos, "the column %q comes by LIKE already", c.Name.Name)
+			return nil, errAt(ct.Columns[own].Name.Pos, "the column %q comes by LIKE already", c.Name.Name).Coded(ast.CodeDuplicateName)
 		}
 	}
 	return append(out, ct.Columns...), nil
@@ -116,7 +116,7 @@ func likeOptions(ct, base *ast.CreateTable, how string) ([]ast.Option, error) {
 		if own < 0 {
 			out = append(out, o)
 		} else if how != "OVERWRITING" {
-			return nil, hint(errAt(ct.Options[own].KeyPos, "the option %q comes by LIKE already", o.Key), "write OVERWRITING OPTIONS")
+			return nil, hint(errAt(ct.Options[own].KeyPos, "the option %q comes by LIKE already", o.Key).Coded(ast.CodeDuplicateName), "write OVERWRITING OPTIONS")
 		}
 	}
 	return append(out, ct.Options...), nil

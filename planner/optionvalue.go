@@ -46,7 +46,7 @@ func placeOption(err error, key, value ast.Pos) *ast.Error {
 		return placed
 	}
 	if oe, ok := errors.AsType[*spi.OptionError](err); ok && oe.Value {
-		return &ast.Error{Pos: value, Msg: oe.Msg}
+		return &ast.Error{Pos: value, Msg: oe.Msg, Code: ast.CodeOptionValue}
 	}
-	return &ast.Error{Pos: key, Msg: err.Error()}
+	return &ast.Error{Pos: key, Msg: err.Error(), Code: ast.CodeOption}
 }

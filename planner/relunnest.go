@@ -60,7 +60,7 @@ func (b *binder) unnest(t *ast.Unnest, in rel, ls *scope, keepEmpty bool) (rel, 
 	}
 	parts, ok := expr.ListParts(x.Type())
 	if !ok {
-		return nil, nil, errAt(t.Exprs[0].Position(), "UNNEST needs an ARRAY or a MAP, and this is %s", x.Type().Nullable())
+		return nil, nil, errAt(t.Exprs[0].Position(), "UNNEST needs an ARRAY or a MAP, and this is %s", x.Type().Nullable()).Coded(ast.CodeTypeMismatch)
 	}
 	u := &relUnnest{in: in, list: x, numbered: t.Ordinality, keepEmpty: keepEmpty}
 	var fields []field

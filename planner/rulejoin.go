@@ -6,6 +6,7 @@ import (
 	"github.com/sluicesql/sluice/engine/expr"
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/sql/ast"
 )
 
 // orderJoins makes of each join of many inputs a left-deep tree of joins of two, in the order as written
@@ -83,13 +84,13 @@ func noEquality(cur rel, in joinInput, conds []expr.Expr) error {
 			continue
 		}
 		if k := a.Type().Kind; k == types.Array || k == types.Map || k == types.Row {
-			return hint(errAt(in.pos, "%s cannot be made by the equality %s: values of %s cannot be a join key", in.kind, c, a.Type().Nullable()),
+			return hint(errAt(in.pos, "%s cannot be made by the equality %s: values of %s cannot be a join key", in.kind, c, a.Type().Nullable()).Coded(ast.CodeJoinEquality),
 				"join by their parts")
 		}
-		return hint(errAt(in.pos, "%s cannot be made by the equality %s, since %s and %s have no exact common type", in.kind, c, a.Type().Nullable(), b.Type().Nullable()),
+		return hint(errAt(in.pos, "%s cannot be made by the equality %s, since %s and %s have no exact common type", in.kind, c, a.Type().Nullable(), b.Type().Nullable()).Coded(ast.CodeJoinEquality),
 			"CAST one side to the type of the other")
 	}
-	return hint(errAt(in.pos, "%s has no equality between its two sides, so that every row would meet every other", in.kind),
+	return hint(errAt(in.pos, "%s has no equality between its two sides, so that every row would meet every other", in.kind).Coded(ast.CodeJoinEquality),
 		"add a condition such as a.id = b.a_id to ON or WHERE, or write CROSS JOIN to ask for all pairs")
 }
 

@@ -104,15 +104,15 @@ func (s *scope) resolve(parts []ast.Ident) (scopeColumn, int, error) {
 	if len(parts) > 1 {
 		if s.hasTable(first.Name) {
 			c := parts[1]
-			return scopeColumn{}, 0, suggest(errAt(c.Pos, "unknown column %q in table %q", c.Name, first.Name), c.Name, s.names(first.Name), "columns")
+			return scopeColumn{}, 0, suggest(errAt(c.Pos, "unknown column %q in table %q", c.Name, first.Name).Coded(ast.CodeUnknownColumn), c.Name, s.names(first.Name), "columns")
 		}
 		known := append(s.tables(), s.names("")...)
-		return scopeColumn{}, 0, suggest(errAt(first.Pos, "unknown table or column %q", first.Name), first.Name, known, "tables and columns")
+		return scopeColumn{}, 0, suggest(errAt(first.Pos, "unknown table or column %q", first.Name).Coded(ast.CodeUnknownTable), first.Name, known, "tables and columns")
 	}
 	if len(s.cols) == 0 {
-		return scopeColumn{}, 0, hint(errAt(first.Pos, "unknown column %q", first.Name), "there is no FROM clause; a string is written in single quotes")
+		return scopeColumn{}, 0, hint(errAt(first.Pos, "unknown column %q", first.Name).Coded(ast.CodeUnknownColumn), "there is no FROM clause; a string is written in single quotes")
 	}
-	return scopeColumn{}, 0, suggest(errAt(first.Pos, "unknown column %q", first.Name), first.Name, s.names(""), "columns")
+	return scopeColumn{}, 0, suggest(errAt(first.Pos, "unknown column %q", first.Name).Coded(ast.CodeUnknownColumn), first.Name, s.names(""), "columns")
 }
 
 // owns reports whether a column is one of the scope's, and not of the query around.
@@ -141,7 +141,7 @@ func (s *scope) single(m []scopeColumn, id ast.Ident) (scopeColumn, error) {
 			}
 			where = append(where, t)
 		}
-		e := errAt(id.Pos, "the column %q is ambiguous: it is in %s", id.Name, strings.Join(where, " and in "))
+		e := errAt(id.Pos, "the column %q is ambiguous: it is in %s", id.Name, strings.Join(where, " and in ")).Coded(ast.CodeAmbiguousName)
 		if m[0].table != "" {
 			e = hint(e, "write %s.%s", m[0].table, id.Name)
 		}
@@ -164,7 +164,7 @@ func volatileError(pos ast.Pos, what, fn string) *ast.Error {
 	if what == fn {
 		subject = "it"
 	}
-	return hint(errAt(pos, "%s cannot be used here: %s gives another value each time, and the input can take rows back, so that a deletion would not match the row that was shown", what, subject),
+	return hint(errAt(pos, "%s cannot be used here: %s gives another value each time, and the input can take rows back, so that a deletion would not match the row that was shown", what, subject).Coded(ast.CodeVolatileChange),
 		"use it over an append-only table, or take the value from the data")
 }
 

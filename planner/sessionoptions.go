@@ -192,7 +192,7 @@ func (s *Session) setOption(name, value string, keyPos, valuePos ast.Pos) error 
 		for i := range sessionOptions {
 			known = append(known, sessionOptions[i].Name)
 		}
-		return suggest(errAt(keyPos, "unknown option %q", name), name, known, "options")
+		return suggest(errAt(keyPos, "unknown option %q", name).Coded(ast.CodeUnknownOption), name, known, "options")
 	}
 	if err := o.check(value); err != nil {
 		return placeOption(err, keyPos, valuePos)

@@ -39,7 +39,7 @@ func (s *Session) asSource(t *Table, ref ast.Pos) (*sourceInfo, error) {
 	if t.source == nil {
 		traits, err := t.Connector.CheckSource(t.Spec)
 		if errors.Is(err, spi.ErrNotSource) {
-			return nil, errAt(ref, "table %q cannot be read: connector %s has no source", t.Name, t.Connector.Name())
+			return nil, errAt(ref, "table %q cannot be read: connector %s has no source", t.Name, t.Connector.Name()).Coded(ast.CodeReadWrite)
 		}
 		if err != nil {
 			return nil, t.connectorError(err, ref)
@@ -55,7 +55,7 @@ func (s *Session) asSource(t *Table, ref ast.Pos) (*sourceInfo, error) {
 	info.ref = ref
 	info.chooseMode(s.boolOption(OptEventsDuplicate))
 	if info.mode == spi.Upsert && len(t.PrimaryKey) == 0 {
-		return nil, hint(errAt(ref, "table %q needs a PRIMARY KEY, since the events of connector %s replace rows by key", t.Name, t.Connector.Name()),
+		return nil, hint(errAt(ref, "table %q needs a PRIMARY KEY, since the events of connector %s replace rows by key", t.Name, t.Connector.Name()).Coded(ast.CodeMissingKey),
 			"add PRIMARY KEY (…) NOT ENFORCED to its CREATE TABLE")
 	}
 	return &info, nil
@@ -89,7 +89,7 @@ func (s *Session) asSink(t *Table, ref ast.Pos) (*sinkInfo, error) {
 	}
 	traits, err := t.Connector.CheckSink(t.Spec)
 	if errors.Is(err, spi.ErrNotSink) {
-		return nil, errAt(ref, "table %q cannot be written: connector %s has no sink", t.Name, t.Connector.Name())
+		return nil, errAt(ref, "table %q cannot be written: connector %s has no sink", t.Name, t.Connector.Name()).Coded(ast.CodeReadWrite)
 	}
 	if err != nil {
 		return nil, t.connectorError(err, ref)
@@ -114,7 +114,7 @@ func (s *Session) asSink(t *Table, ref ast.Pos) (*sinkInfo, error) {
 	}
 	info.key, info.route = positions(t.PrimaryKey), positions(traits.Route)
 	if traits.Accepts == spi.Upsert && len(info.key) == 0 {
-		return nil, hint(errAt(ref, "table %q needs a PRIMARY KEY, since connector %s writes rows by key", t.Name, t.Connector.Name()),
+		return nil, hint(errAt(ref, "table %q needs a PRIMARY KEY, since connector %s writes rows by key", t.Name, t.Connector.Name()).Coded(ast.CodeMissingKey),
 			"add PRIMARY KEY (…) NOT ENFORCED to its CREATE TABLE")
 	}
 	t.sink = info
@@ -138,7 +138,7 @@ func (t *Table) withMetadata(known []spi.Column, verb string) (*spi.Table, error
 			if !pos.IsValid() {
 				pos = ac.Name.Pos
 			}
-			e := suggest(errAt(pos, "the metadata %q of table %q cannot be %s with connector %s", c.Metadata, t.Name, verb, t.Connector.Name()),
+			e := suggest(errAt(pos, "the metadata %q of table %q cannot be %s with connector %s", c.Metadata, t.Name, verb, t.Connector.Name()).Coded(ast.CodeUnknownOption),
 				c.Metadata, metadataNames(known), "metadata keys")
 			if verb == "written" && e.Hint == "" {
 				e.Hint = "declare the column VIRTUAL to leave it out when writing"
@@ -147,7 +147,7 @@ func (t *Table) withMetadata(known []spi.Column, verb string) (*spi.Table, error
 		}
 		if !castable(m.Type, c.Type) {
 			return nil, errAt(t.astColumn(c.Name).Name.Pos, "column %q: the metadata %q is %s and cannot be cast to %s",
-				c.Name, c.Metadata, m.Type, c.Type)
+				c.Name, c.Metadata, m.Type, c.Type).Coded(ast.CodeTypeMismatch)
 		}
 		c.Type = m.Type
 	}

@@ -27,12 +27,12 @@ func (s *Session) bindTableOptions(t *Table, ct *ast.CreateTable) error {
 	}
 	co, ok := t.options["connector"]
 	if !ok {
-		return hint(errAt(ct.Name.Base().Pos, "table %q has no option 'connector'", t.Name),
+		return hint(errAt(ct.Name.Base().Pos, "table %q has no option 'connector'", t.Name).Coded(ast.CodeMissingOption),
 			"known connectors: %s", strings.Join(s.registry.Connectors(), ", "))
 	}
 	t.Connector = s.registry.Connector(co.Value)
 	if t.Connector == nil {
-		return suggest(errAt(co.ValuePos, "unknown connector %q", co.Value), co.Value, s.registry.Connectors(), "connectors")
+		return suggest(errAt(co.ValuePos, "unknown connector %q", co.Value).Coded(ast.CodeUnknownConnector), co.Value, s.registry.Connectors(), "connectors")
 	}
 	decl := withConnectorOption(t.Connector.Options())
 	formats, err := s.tableFormats(t, decl)
@@ -48,7 +48,7 @@ func (s *Session) bindTableOptions(t *Table, ct *ast.CreateTable) error {
 	for i := range decl {
 		d := &decl[i]
 		if _, ok := t.options[d.Name]; !ok && d.Required && d.Default == "" {
-			return hint(errAt(ct.Name.Base().Pos, "table %q: connector %s needs the option '%s'", t.Name, t.Connector.Name(), d.Name), "%s", d.Help)
+			return hint(errAt(ct.Name.Base().Pos, "table %q: connector %s needs the option '%s'", t.Name, t.Connector.Name(), d.Name).Coded(ast.CodeMissingOption), "%s", d.Help)
 		}
 	}
 	return nil
@@ -73,7 +73,7 @@ func (s *Session) tableFormats(t *Table, decl []spi.Option) ([]spi.Option, error
 		}
 		f := s.registry.Format(o.Value)
 		if f == nil {
-			return nil, suggest(errAt(o.ValuePos, "unknown format %q", o.Value), o.Value, s.registry.Formats(), "formats")
+			return nil, suggest(errAt(o.ValuePos, "unknown format %q", o.Value).Coded(ast.CodeUnknownConnector), o.Value, s.registry.Formats(), "formats")
 		}
 		for _, d := range f.Options() {
 			d.Name = fk.prefix + f.Name() + "." + d.Name
@@ -94,7 +94,7 @@ func (t *Table) checkOption(decl []spi.Option, o ast.Option) error {
 		for i := range decl {
 			known = append(known, decl[i].Name)
 		}
-		e := errAt(o.KeyPos, "unknown option %q for connector %s", o.Key, t.Connector.Name())
+		e := errAt(o.KeyPos, "unknown option %q for connector %s", o.Key, t.Connector.Name()).Coded(ast.CodeUnknownOption)
 		if n := near.Name(o.Key, known); n != "" {
 			return hint(e, "did you mean %q?", n)
 		}
@@ -104,10 +104,10 @@ func (t *Table) checkOption(decl []spi.Option, o ast.Option) error {
 		t.secret[o.Key] = true
 	}
 	if d.Unsupported != "" {
-		return errAt(o.KeyPos, "the option %q of connector %s is not supported: %s", o.Key, t.Connector.Name(), d.Unsupported)
+		return errAt(o.KeyPos, "the option %q of connector %s is not supported: %s", o.Key, t.Connector.Name(), d.Unsupported).Coded(ast.CodeUnsupported)
 	}
 	if col, ok := familyColumn(d.Name, o.Key); ok && t.columnIndex(col) < 0 {
-		return suggest(errAt(o.KeyPos, "the option %q names the unknown column %q", o.Key, col), col, t.columnNames(), "columns")
+		return suggest(errAt(o.KeyPos, "the option %q names the unknown column %q", o.Key, col).Coded(ast.CodeUnknownColumn), col, t.columnNames(), "columns")
 	}
 	if err := checkValue(d, o.Key, o.Value); err != nil {
 		return placeOption(err, o.KeyPos, o.ValuePos)
@@ -127,7 +127,7 @@ func (t *Table) formatOptionWithoutFormat(o ast.Option) error {
 			if !ok || other.prefix == fk.prefix || !strings.HasPrefix(rest, f.Value+".") {
 				continue
 			}
-			return hint(errAt(o.KeyPos, "the option %q belongs to no format of the table", o.Key),
+			return hint(errAt(o.KeyPos, "the option %q belongs to no format of the table", o.Key).Coded(ast.CodeUnknownOption),
 				"the format is named by '%s', so write '%s'", other.key, other.prefix+rest)
 		}
 	}
@@ -170,10 +170,10 @@ func (t *Table) connectorError(err error, ref ast.Pos) error {
 			return placeOption(err, o.KeyPos, o.ValuePos)
 		}
 		// The option was not written: the table as a whole lacks it.
-		return &ast.Error{Pos: t.stmt.Name.Base().Pos, Msg: fmt.Sprintf("table %q: %s", t.Name, oe.Msg)}
+		return &ast.Error{Pos: t.stmt.Name.Base().Pos, Msg: fmt.Sprintf("table %q: %s", t.Name, oe.Msg), Code: ast.CodeMissingOption}
 	}
 	if ce, ok := errors.AsType[*spi.ColumnError](err); ok {
-		return &ast.Error{Pos: t.astColumn(ce.Column).Name.Pos, Msg: err.Error()}
+		return &ast.Error{Pos: t.astColumn(ce.Column).Name.Pos, Msg: err.Error(), Code: ast.CodeColumn}
 	}
-	return &ast.Error{Pos: ref, Msg: fmt.Sprintf("table %q: %s", t.Name, err)}
+	return &ast.Error{Pos: ref, Msg: fmt.Sprintf("table %q: %s", t.Name, err), Code: ast.CodeInvalid}
 }

@@ -19,6 +19,7 @@ func (r *runner) check(script *planner.Script) error {
 			}
 			if !bounded(s.Plan) && i < len(script.Steps)-1 {
 				return &ast.Error{
+					Code: ast.CodeScript,
 					Pos:  s.Pos,
 					Msg:  "this job never ends, so that what follows it in the script would never run",
 					Hint: "make it the last, or bound its sources (such as 'scan.bounded.mode' = 'latest-offset'); several INSERT INTO statements run together as one job",
@@ -34,6 +35,7 @@ func (r *runner) check(script *planner.Script) error {
 		}
 		if dir != "" {
 			return &ast.Error{
+				Code: ast.CodeScript,
 				Pos:  jobs[1].Pos,
 				Msg:  "this is a second job, and a state directory belongs to one",
 				Hint: "move it to a script of its own, with its own state directory; several INSERT INTO statements run together as one job",
@@ -44,7 +46,7 @@ func (r *runner) check(script *planner.Script) error {
 }
 
 func (r *runner) checkJob(j *planner.Job) error {
-	at := func(err error) error { return &ast.Error{Pos: j.Pos, Msg: err.Error()} }
+	at := func(err error) error { return &ast.Error{Pos: j.Pos, Msg: err.Error(), Code: ast.CodeOptionValue} }
 	if _, err := r.config(j); err != nil {
 		return at(err)
 	}
@@ -65,12 +67,14 @@ func (r *runner) checkJob(j *planner.Job) error {
 		return at(err)
 	case dir != "":
 		return &ast.Error{
+			Code: ast.CodeScript,
 			Pos:  j.Pos,
 			Msg:  "a job with a state directory cannot show a table: started again, it would show the rows changed since alone",
 			Hint: "use --result changelog, or write the result to a table by INSERT INTO",
 		}
 	case !bounded(j.Plan) && !r.screen:
 		return &ast.Error{
+			Code: ast.CodeScript,
 			Pos:  j.Pos,
 			Msg:  "the result of this query has no end, so that a table of it can be shown on a terminal only",
 			Hint: fmt.Sprintf("use --result %s or %s, or bound the sources (such as 'scan.bounded.mode' = 'latest-offset')", result.Changelog, result.JSON),

@@ -6,8 +6,36 @@ type Code string
 
 // The codes of mistakes.
 const (
-	CodeSyntax       Code = "syntax"
-	CodeUnknownTable Code = "unknown-table"
+	CodeSyntax           Code = "syntax"
+	CodeUnsupported      Code = "unsupported"
+	CodeInvalid          Code = "invalid"
+	CodeLimit            Code = "limit"
+	CodeUnsetVariable    Code = "unset-variable"
+	CodeUnknownTable     Code = "unknown-table"
+	CodeUnknownColumn    Code = "unknown-column"
+	CodeUnknownFunction  Code = "unknown-function"
+	CodeUnknownType      Code = "unknown-type"
+	CodeUnknownConnector Code = "unknown-connector"
+	CodeUnknownOption    Code = "unknown-option"
+	CodeAmbiguousName    Code = "ambiguous-name"
+	CodeDuplicateName    Code = "duplicate-name"
+	CodeBadLiteral       Code = "bad-literal"
+	CodeBadType          Code = "bad-type"
+	CodeTypeMismatch     Code = "type-mismatch"
+	CodeWrongArguments   Code = "wrong-arguments"
+	CodeMisplaced        Code = "misplaced"
+	CodeColumnCount      Code = "column-count"
+	CodeOption           Code = "option"
+	CodeOptionValue      Code = "option-value"
+	CodeMissingOption    Code = "missing-option"
+	CodeColumn           Code = "column-declaration"
+	CodeMissingKey       Code = "missing-primary-key"
+	CodeReadWrite        Code = "not-readable-or-writable"
+	CodeJoinEquality     Code = "join-equality"
+	CodeVolatileChange   Code = "volatile-change"
+	CodeSinkChanges      Code = "sink-changes"
+	CodeSinkKey          Code = "sink-key"
+	CodeScript           Code = "script"
 )
 
 // The codes of lints.
@@ -16,8 +44,10 @@ const (
 	CodeSinkMaterialise    Code = "sink-materialise"
 	CodeNonDeterministic   Code = "non-deterministic"
 	CodeJoinWithoutKey     Code = "join-without-key"
-	CodeDeprecatedSpelling Code = "deprecated-spelling"
+	CodeJoinTypes          Code = "join-types"
 	CodeIgnoredOption      Code = "ignored-option"
+	CodeReservedWord       Code = "reserved-word"
+	CodeDeprecatedSpelling Code = "deprecated-spelling"
 	CodeUnused             Code = "unused"
 )
 
@@ -28,13 +58,43 @@ var codes = []struct {
 	sentence string
 }{
 	{CodeSyntax, false, "The text is not a statement of the dialect."},
+	{CodeUnsupported, false, "Flink SQL or another dialect has it, and this version does not."},
+	{CodeInvalid, false, "The statement is well formed, and what it asks for has no meaning."},
+	{CodeLimit, false, "The text is larger, or nested deeper, than is read."},
+	{CodeUnsetVariable, false, "A variable has neither a value nor a default."},
 	{CodeUnknownTable, false, "There is no table or view of that name."},
+	{CodeUnknownColumn, false, "There is no column, field or window of that name."},
+	{CodeUnknownFunction, false, "There is no function of that name."},
+	{CodeUnknownType, false, "There is no type of that name."},
+	{CodeUnknownConnector, false, "There is no connector or format of that name."},
+	{CodeUnknownOption, false, "The connector, the format or the session has no such option or metadata."},
+	{CodeAmbiguousName, false, "A name means more than one thing."},
+	{CodeDuplicateName, false, "A name is given twice."},
+	{CodeBadLiteral, false, "A constant cannot be read as a value of its type."},
+	{CodeBadType, false, "A type has a length, precision or scale that it cannot have."},
+	{CodeTypeMismatch, false, "A value is of another type than is needed where it stands."},
+	{CodeWrongArguments, false, "A function or operator is called with arguments that it does not take."},
+	{CodeMisplaced, false, "An aggregate or window function, or a column, cannot stand at this place of the query."},
+	{CodeColumnCount, false, "A query has more or fewer columns than what it is put beside."},
+	{CodeOption, false, "An option cannot be set here, or not together with the others."},
+	{CodeOptionValue, false, "An option has a value that it cannot have."},
+	{CodeMissingOption, false, "An option is missing."},
+	{CodeColumn, false, "A column is declared as the connector or format cannot have it."},
+	{CodeMissingKey, false, "A table needs a PRIMARY KEY to be read or written."},
+	{CodeReadWrite, false, "A table cannot be read, or cannot be written."},
+	{CodeJoinEquality, false, "A join has no equality between its sides by which it could be kept up to date."},
+	{CodeVolatileChange, false, "A value that is another each time is used over rows that are taken back."},
+	{CodeSinkChanges, false, "The rows of the query are changed and deleted, and the sink can only append."},
+	{CodeSinkKey, false, "Several rows of the query may have one PRIMARY KEY of the sink."},
+	{CodeScript, false, "What the script asks for cannot be run as it stands."},
 	{CodeUnboundedState, true, "State keeps every row of a stream that never ends and whose rows are never deleted."},
 	{CodeSinkMaterialise, true, "The rows of the query are kept before the sink, since several of them may have one PRIMARY KEY of it."},
 	{CodeNonDeterministic, true, "The value of a function does not follow from the row: it is another one when the row is read again."},
 	{CodeJoinWithoutKey, true, "A join has no equality between its sides, so that one shard does it all."},
-	{CodeDeprecatedSpelling, true, "There is a newer or better spelling."},
+	{CodeJoinTypes, true, "The two sides of a join key have different types, so that one is converted for every row."},
 	{CodeIgnoredOption, true, "An option has no effect."},
+	{CodeReservedWord, true, "A name is a word that Flink reserves, without backquotes."},
+	{CodeDeprecatedSpelling, true, "There is a newer or better spelling."},
 	{CodeUnused, true, "Nothing uses a table or view."},
 }
 

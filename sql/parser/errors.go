@@ -13,7 +13,16 @@ type bailout struct{ err *ast.Error }
 
 // fail reports a mistake at pos; it doesn't return.
 func (p *parser) fail(pos ast.Pos, hint, format string, args ...any) {
-	panic(bailout{&ast.Error{Pos: pos, Msg: fmt.Sprintf(format, args...), Hint: hint}})
+	code := ast.CodeSyntax
+	switch {
+	case strings.HasPrefix(format, "unknown type"):
+		code = ast.CodeUnknownType
+	case strings.HasSuffix(format, "not supported") || strings.Contains(format, "not supported:"):
+		code = ast.CodeUnsupported
+	case strings.Contains(format, "more than %d"):
+		code = ast.CodeLimit
+	}
+	panic(bailout{&ast.Error{Pos: pos, Msg: fmt.Sprintf(format, args...), Hint: hint, Code: code}})
 }
 
 // failTok reports a mistake at a token; it doesn't return. What the lexer

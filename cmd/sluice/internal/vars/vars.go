@@ -177,7 +177,7 @@ func (e *expander) value(s string, depth int) (string, int, *ast.Error) {
 		if known := near.Name(name, e.set.names()); known != "" {
 			hint = "did you mean ${" + known + "}? Otherwise " + hint
 		}
-		return "", end + 1, &ast.Error{Msg: "the variable ${" + name + "} is not set", Hint: hint}
+		return "", end + 1, &ast.Error{Msg: "the variable ${" + name + "} is not set", Hint: hint, Code: ast.CodeUnsetVariable}
 	}
 	return v, end + 1, nil
 }
