@@ -45,17 +45,46 @@ func total(e expr.Expr) bool {
 		return true
 	}
 	switch c.Fn.Name {
-	case "AND", "OR", "NOT", "=", "<>", "<", "<=", ">", ">=", "BETWEEN", "IN", "IS NULL", "IS NOT NULL", "IS TRUE", "IS NOT TRUE", "IS FALSE",
-		"IS NOT FALSE", "IS UNKNOWN", "IS NOT UNKNOWN", "IS DISTINCT FROM", "IS NOT DISTINCT FROM", "CASE", "COALESCE", "UPPER", "LOWER", "CHAR_LENGTH", "TRY_CAST":
 	case "CAST":
-		from := c.Args[0].Type()
-		if wider := c.T.Kind == types.Decimal || c.T.IsApprox(); !widens(from, c.T) && (!from.IsNumeric() || !wider || !exactly(from, c.T)) {
+		if !totalCast(c.Args[0].Type(), c.T) {
+			return false
+		}
+	case "LIKE":
+		// A pattern that is no constant may be malformed.
+		if slices.ContainsFunc(c.Args[1:], func(a expr.Expr) bool { return !isConst(a) }) {
 			return false
 		}
 	default:
-		return false
+		if !totalFunctions[c.Fn.Name] {
+			return false
+		}
 	}
 	return !slices.ContainsFunc(c.Args, func(a expr.Expr) bool { return !total(a) })
+}
+
+// totalFunctions are functions that have a value, or NULL, for any arguments.
+var totalFunctions = map[string]bool{
+	"AND": true, "OR": true, "NOT": true, "=": true, "<>": true, "<": true, "<=": true, ">": true, ">=": true, "BETWEEN": true, "IN": true,
+	"IS NULL": true, "IS NOT NULL": true, "IS TRUE": true, "IS NOT TRUE": true, "IS FALSE": true, "IS NOT FALSE": true,
+	"IS UNKNOWN": true, "IS NOT UNKNOWN": true, "IS DISTINCT FROM": true, "IS NOT DISTINCT FROM": true,
+	"CASE": true, "COALESCE": true, "NULLIF": true, "TRY_CAST": true, "FIELD": true,
+	"UPPER": true, "LOWER": true, "CHAR_LENGTH": true, "||": true, "CONCAT": true, "SUBSTRING": true, "TRIM": true, "POSITION": true,
+}
+
+// totalCast reports whether a CAST between the types never fails: to the same or a wider type, of numbers, times and
+// truth values to text, and between dates and timestamps.
+func totalCast(from, to types.Type) bool {
+	switch {
+	case widens(from, to):
+		return true
+	case from.IsNumeric():
+		return to.IsString() || (to.Kind == types.Decimal || to.IsApprox()) && exactly(from, to)
+	case from.Kind == types.Boolean:
+		return to.IsString()
+	case from.Kind == types.Date || from.Kind == types.Timestamp:
+		return to.IsString() || to.Kind == types.Date
+	}
+	return false
 }
 
 // sameForm reports whether equal values of the two types have equal encodings as keys, and unequal ones

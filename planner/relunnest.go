@@ -37,14 +37,7 @@ func (u *relUnnest) facts(in *facts) *facts {
 
 // pushUnnest applies the conditions that read no element below.
 func pushUnnest(u *relUnnest, conds []expr.Expr) rel {
-	var below, above []expr.Expr
-	for _, c := range conds {
-		if expr.Deterministic(c) && !meets(c, u.ids) {
-			below = append(below, c)
-		} else {
-			above = append(above, c)
-		}
-	}
+	below, above := divide(conds, func(c expr.Expr) (expr.Expr, bool) { return c, expr.Deterministic(c) && !meets(c, u.ids) })
 	u.in = push(u.in, below)
 	return filtered(u, above)
 }

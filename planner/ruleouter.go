@@ -10,35 +10,27 @@ import (
 // NULLs, it need not make those: a full join becomes a left join, a left join an inner one.
 func pushOuter(o *relOuter, conds []expr.Expr) rel {
 	if o.kind == MarkJoin {
-		if r, rest := unmarked(o, conds); r != nil {
-			return push(r, rest)
+		if r, rest, above := unmarked(o, conds); r != nil {
+			return filtered(push(r, rest), above)
 		}
 	}
 	if r := simplified(o, conds); r != nil {
 		return push(r, conds)
 	}
 	l, r := o.left.rel.out(), o.right.rel.out()
-	var left, right, on, above []expr.Expr
-	for _, c := range conds {
+	left, above := divide(conds, func(c expr.Expr) (expr.Expr, bool) {
 		marked := o.kind == MarkJoin && meets(c, []int{o.mark})
-		if o.kind != FullJoin && expr.Deterministic(c) && !meets(c, r) && !marked {
-			left = append(left, c)
-		} else {
-			above = append(above, c)
-		}
-	}
-	known := slices.Concat(left, o.conds)
-	for _, c := range slices.Concat(o.conds, derivedOuter(o, known)) {
-		switch {
-		case !expr.Deterministic(c):
-			on = append(on, c)
-		case o.kind != FullJoin && !meets(c, l):
-			right = append(right, c)
-		case o.kind == SemiJoin && !meets(c, r):
-			left = append(left, c)
-		default:
-			on = append(on, c)
-		}
+		return c, o.kind != FullJoin && expr.Deterministic(c) && !meets(c, r) && !marked
+	})
+	right, on := divide(slices.Concat(o.conds, derivedOuter(o, slices.Concat(left, o.conds))), func(c expr.Expr) (expr.Expr, bool) {
+		return c, o.kind != FullJoin && expr.Deterministic(c) && !meets(c, l)
+	})
+	if o.kind == SemiJoin {
+		var more []expr.Expr
+		more, on = divide(on, func(c expr.Expr) (expr.Expr, bool) {
+			return c, expr.Deterministic(c) && !meets(c, r) && (total(c) || len(right) == 0)
+		})
+		left = append(left, more...)
 	}
 	n := *o
 	n.conds = on
@@ -101,9 +93,10 @@ func simplified(o *relOuter, conds []expr.Expr) rel {
 	return nil
 }
 
-// unmarked is the semi or anti join that gives the same rows as a mark join under conds, and the conditions that are
-// left; the mark is a constant then. It returns nil where rows with either mark are kept.
-func unmarked(o *relOuter, conds []expr.Expr) (rel, []expr.Expr) {
+// unmarked is the semi or anti join that gives the same rows as a mark join under conds, the conditions that are left,
+// and those that have to stay above it, since they can fail for rows that it leaves out; the mark is a constant then. It
+// returns nil where rows with either mark are kept.
+func unmarked(o *relOuter, conds []expr.Expr) (r rel, rest, above []expr.Expr) {
 	n := *o
 	for i, c := range conds {
 		marked := true
@@ -118,9 +111,17 @@ func unmarked(o *relOuter, conds []expr.Expr) (rel, []expr.Expr) {
 			n.kind = SemiJoin
 		}
 		x := &relExtend{in: &n, items: []extendItem{{o.mark, expr.BoolConst(marked)}}}
-		return x, slices.Delete(slices.Clone(conds), i, i+1)
+		rest = slices.Clone(conds[:i])
+		for _, c := range conds[i+1:] {
+			if total(c) {
+				rest = append(rest, c)
+			} else {
+				above = append(above, c)
+			}
+		}
+		return x, rest, above
 	}
-	return nil, conds
+	return nil, nil, nil
 }
 
 // meets reports whether e reads any of cols.

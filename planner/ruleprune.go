@@ -28,6 +28,15 @@ func (s colSet) addExprs(es []expr.Expr) colSet {
 	return s
 }
 
+func (s colSet) within(t colSet) bool {
+	for k := range s {
+		if !t[k] {
+			return false
+		}
+	}
+	return true
+}
+
 func (s colSet) clone() colSet {
 	c := colSet{}
 	for k := range s {

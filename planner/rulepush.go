@@ -44,35 +44,35 @@ func filtered(r rel, conds []expr.Expr) rel {
 	return &relFilter{in: r, conds: conds}
 }
 
-func pushExtend(x *relExtend, conds []expr.Expr) rel {
-	var below, above []expr.Expr
+// divide divides conditions into those that go below, in the form that goes gives them, and those that stay. Below, a
+// condition is asked of more rows: one that can fail stays where an earlier one does, which may have excluded the rows for
+// which it fails.
+func divide(conds []expr.Expr, goes func(expr.Expr) (expr.Expr, bool)) (below, above []expr.Expr) {
 	for _, c := range conds {
-		in := inline(c, x)
-		if expr.Deterministic(in) {
-			below = append(below, in)
+		if b, ok := goes(c); ok && (len(above) == 0 || total(b)) {
+			below = append(below, b)
 		} else {
 			above = append(above, c)
 		}
 	}
+	return below, above
+}
+
+func pushExtend(x *relExtend, conds []expr.Expr) rel {
+	below, above := divide(conds, func(c expr.Expr) (expr.Expr, bool) {
+		c = inline(c, x)
+		return c, expr.Deterministic(c)
+	})
 	x.in = push(x.in, below)
 	return filtered(x, above)
 }
 
 func pushJoin(j *relJoin, conds []expr.Expr) rel {
 	flat := &relJoin{crosses: j.crosses}
-	flatten(flat, j.inputs)
-	flat.conds = slices.Concat(flat.conds, j.conds, conds)
-	var all, above []expr.Expr
-	for _, c := range flat.conds {
-		if expr.Deterministic(c) {
-			all = append(all, c)
-		} else {
-			above = append(above, c)
-		}
-	}
+	clauses := append(flatten(flat, j.inputs), j.conds, conds)
+	all, above := guarded(flat.inputs, clauses)
 	all = append(all, derived(all)...)
 	per := make([][]expr.Expr, len(flat.inputs))
-	flat.conds = nil
 	for _, c := range all {
 		if i := onlyInput(flat.inputs, expr.ColumnsOf(c)); i >= 0 {
 			per[i] = append(per[i], c)
@@ -86,19 +86,56 @@ func pushJoin(j *relJoin, conds []expr.Expr) rel {
 	return filtered(flat, above)
 }
 
-// flatten appends inputs to j, replacing joins among them by their inputs and conditions. Conditions keep their order,
-// the inner ones first: a row that fails one of them is not asked for the next, which might be an error. A join with
-// a non-deterministic condition stays: above, it would be asked for other rows.
-func flatten(j *relJoin, inputs []joinInput) {
+// guarded divides the conditions of a join, clause by clause from the inside out, into those that it can ask wherever
+// their columns meet, and those that have to wait for all that stand before them. These are the ones that are not
+// deterministic, and those that can fail where an earlier condition is asked of other columns: it may have excluded the
+// rows for which they fail. Equalities of the clauses further in count as how the tables meet, or no such condition of
+// WHERE would ever be asked before a join: rows that meet no other are asked too. So are the equalities that can be
+// keys, since a join by them needs the keys of all rows.
+func guarded(inputs []joinInput, clauses [][]expr.Expr) (free, waiting []expr.Expr) {
+	of := func(c expr.Expr) colSet {
+		met := colSet{}
+		for i := range inputs {
+			if meets(c, inputs[i].rel.out()) {
+				met[i] = true
+			}
+		}
+		return met
+	}
+	across := func(c expr.Expr) bool {
+		a, b, ok := equality(c)
+		return ok && len(of(a)) == 1 && len(of(b)) == 1 && len(of(c)) == 2
+	}
+	var before []expr.Expr // those of the clauses further in that guard
+	for _, clause := range clauses {
+		for n, c := range clause {
+			mine := of(c)
+			// A condition on other inputs than c's is not asked before c, wherever c is asked.
+			apart := func(g expr.Expr) bool { return !of(g).within(mine) }
+			guarding := len(waiting) > 0 || slices.ContainsFunc(before, apart) || slices.ContainsFunc(clause[:n], apart)
+			if expr.Deterministic(c) && (!guarding || total(c) || across(c)) {
+				free = append(free, c)
+			} else {
+				waiting = append(waiting, c)
+			}
+		}
+		before = append(before, slices.DeleteFunc(slices.Clone(clause), across)...)
+	}
+	return free, waiting
+}
+
+// flatten appends inputs to j, replacing joins among them by their inputs, and returns the conditions of these, clause by
+// clause, the inner ones first. A join with a non-deterministic condition stays: above, it would be asked for other rows.
+func flatten(j *relJoin, inputs []joinInput) (clauses [][]expr.Expr) {
 	for _, in := range inputs {
 		r := in.rel
-		var conds []expr.Expr
+		var filters [][]expr.Expr
 		for {
 			f, ok := r.(*relFilter)
 			if !ok || !allDeterministic(f.conds) {
 				break
 			}
-			conds = append(slices.Clone(f.conds), conds...)
+			filters = slices.Insert(filters, 0, f.conds)
 			r = f.in
 		}
 		sub, ok := r.(*relJoin)
@@ -110,9 +147,10 @@ func flatten(j *relJoin, inputs []joinInput) {
 		subs := slices.Clone(sub.inputs)
 		// Seen from outside, the first of the inner tables is the one that was joined here.
 		subs[0].pos, subs[0].kind = in.pos, in.kind
-		flatten(j, subs)
-		j.conds = slices.Concat(j.conds, sub.conds, conds)
+		clauses = append(append(clauses, flatten(j, subs)...), sub.conds)
+		clauses = append(clauses, filters...)
 	}
+	return clauses
 }
 
 func allDeterministic(conds []expr.Expr) bool {
@@ -184,36 +222,22 @@ func sortedInts[T any](m map[int]T) []int {
 
 // pushAggregate moves conditions on the group's key below: they keep or drop whole groups.
 func pushAggregate(a *relAggregate, conds []expr.Expr) rel {
-	var below, above []expr.Expr
-	for _, c := range conds {
-		cols := expr.ColumnsOf(c)
-		if len(cols) > 0 && expr.Deterministic(c) && !slices.ContainsFunc(cols, func(id int) bool { return !slices.Contains(a.keys, id) }) {
-			below = append(below, c)
-		} else {
-			above = append(above, c)
-		}
-	}
+	below, above := divide(conds, func(c expr.Expr) (expr.Expr, bool) { return c, expr.Deterministic(c) && within(c, a.keys) })
 	a.in = push(a.in, below)
 	return filtered(a, above)
 }
 
 // pushUnion moves conditions into every input.
 func pushUnion(u *relUnion, conds []expr.Expr) rel {
-	var above []expr.Expr
-	below := make([][]expr.Expr, len(u.inputs))
-	for _, c := range conds {
-		if !expr.Deterministic(c) {
-			above = append(above, c)
-			continue
-		}
-		for i := range u.inputs {
-			below[i] = append(below[i], expr.Remap(c, func(col *expr.Column) expr.Expr {
-				return &expr.Column{Index: u.cols[i][slices.Index(u.ids, col.Index)], Name: col.Name, T: col.T}
-			}))
-		}
-	}
+	below, above := divide(conds, func(c expr.Expr) (expr.Expr, bool) { return c, expr.Deterministic(c) })
 	for i := range u.inputs {
-		u.inputs[i] = push(u.inputs[i], below[i])
+		mine := make([]expr.Expr, len(below))
+		for k, c := range below {
+			mine[k] = expr.Remap(c, func(col *expr.Column) expr.Expr {
+				return &expr.Column{Index: u.cols[i][slices.Index(u.ids, col.Index)], Name: col.Name, T: col.T}
+			})
+		}
+		u.inputs[i] = push(u.inputs[i], mine)
 	}
 	return filtered(u, above)
 }
@@ -221,16 +245,8 @@ func pushUnion(u *relUnion, conds []expr.Expr) rel {
 // pushWindow moves conditions on the partition below, which keep or drop whole partitions, and makes conditions on the
 // window's one rank its limit.
 func pushWindow(w *relWindow, conds []expr.Expr) rel {
-	var below, above []expr.Expr
-	for _, c := range conds {
-		cols := expr.ColumnsOf(c)
-		switch {
-		case len(cols) > 0 && expr.Deterministic(c) && !slices.ContainsFunc(cols, func(id int) bool { return !slices.Contains(w.partition, id) }):
-			below = append(below, c)
-		case !w.limitBy(c):
-			above = append(above, c)
-		}
-	}
+	below, above := divide(conds, func(c expr.Expr) (expr.Expr, bool) { return c, expr.Deterministic(c) && within(c, w.partition) })
+	above = slices.DeleteFunc(above, w.limitBy)
 	w.in = push(w.in, below)
 	return filtered(w, above)
 }
