@@ -89,9 +89,13 @@ func (j *Job) recover() (last cutRecord, replay []cutRecord, found bool, err err
 		if err != nil {
 			return last, nil, false, err
 		}
-		if c.Epoch > last.Epoch { // a crash between commit and truncation leaves older ones
-			replay = append(replay, c)
+		if c.Epoch <= last.Epoch {
+			continue // a crash between commit and truncation leaves older ones
 		}
+		if next := last.Epoch + uint64(len(replay)) + 1; c.Epoch != next {
+			return last, nil, false, fmt.Errorf("the state in %s holds epochs up to %d, and its epoch log goes on with %d: a checkpoint is lost. A file was damaged, or replaced by one from an older copy; start from a savepoint, or with another --state-dir, which reads the inputs again", j.cfg.StateDir, next-1, c.Epoch)
+		}
+		replay = append(replay, c)
 	}
 	return last, replay, true, nil
 }

@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -377,6 +378,27 @@ func TestRebuildAfterCrash(t *testing.T) {
 	d.grow(50)
 	d.must(d.run(changed, nil))
 	same(t, "pairs", d.net("pairs", before), d.expected(changed, "pairs"))
+}
+
+// State that has lost a checkpoint, by a damaged file or one from an older copy, is told by the epoch log.
+func TestLostCheckpoint(t *testing.T) {
+	d := newDirectory(t)
+	d.crashLogged(pairsSQL)
+	st, err := state.Open(state.Options{Dir: d.dir, MustExist: true})
+	d.must(err)
+	var cut map[string]any
+	d.must(json.Unmarshal(st.Cut(), &cut))
+	cut["epoch"] = cut["epoch"].(float64) - 1
+	older, err := json.Marshal(cut)
+	d.must(err)
+	d.must(st.Edit(state.Edit{Cut: older}))
+	d.must(st.Close())
+	err = d.run(pairsSQL, nil)
+	for _, part := range []string{d.dir, "a checkpoint is lost", fmt.Sprintf("epochs up to %.0f", cut["epoch"]), "savepoint"} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Fatalf("refused without %q: %v", part, err)
+		}
+	}
 }
 
 // Logged epochs are not repeated with an input that they do not know of, wherever it meets those that they do.

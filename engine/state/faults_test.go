@@ -232,7 +232,8 @@ func TestLocked(t *testing.T) {
 
 func TestFormat(t *testing.T) {
 	for content, want := range map[string]string{
-		"sluice state 2\n": "format version 2, this sluice knows version 1",
+		"sluice state 1\n": "format version 1, this sluice knows version 2",
+		"sluice state 3\n": "format version 3, this sluice knows version 2",
 		"hello":            "not a state directory",
 		"":                 "not a state directory",
 	} {

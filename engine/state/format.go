@@ -29,7 +29,7 @@ import (
 // The length in the value lets a scan tell the key from what follows it without knowing the columns.
 
 // FormatVersion is the version of the state directory that this package reads and writes.
-const FormatVersion = 1
+const FormatVersion = 2
 
 const (
 	formatFile = "FORMAT"
