@@ -131,6 +131,7 @@ func build(jb *jobBuilder) (*Plan, error) {
 		}
 		p.Sinks = append(p.Sinks, n)
 	}
+	markPartial(p)
 	if err := addDeadLetters(p); err != nil {
 		return nil, err
 	}

@@ -47,8 +47,11 @@ type tableBase struct {
 	dist    []int // indexes into the connector's columns, nil when unknown
 }
 
-// alone reports whether the chain is the only read of its table in the job.
-func (b *builder) alone(c *chain) bool { return len(b.scans[c.scan.src.table]) == 1 }
+// alone reports whether the chain is the only read of its table in the job, and nothing asks for the table's rows to
+// be kept apart.
+func (b *builder) alone(c *chain) bool {
+	return len(b.scans[c.scan.src.table]) == 1 && !c.scan.src.keepsRows()
+}
 
 // upsertSide reports whether a chain can go into a keyed join by key, the join's state being the
 // normaliser.
@@ -135,6 +138,7 @@ func (b *builder) scan(src *sourceInfo, all, cols []int, mode spi.Mode) *stream 
 	s := &stream{node: n, ids: cols, facts: f, reader: true}
 	if mode == spi.Upsert {
 		n.Spec.Key = s.mustAt(pk)
+		n.Partial = src.traits.Partial
 	}
 	n.Why, n.Pos = src.why, src.ref
 	return s
@@ -205,7 +209,7 @@ func (b *builder) makeBase(t *Table) *tableBase {
 		}
 		var conds []expr.Expr
 		for _, e := range c.conds {
-			if expr.Deterministic(e) {
+			if expr.Deterministic(e) && !src.keepsRows() {
 				conds = append(conds, c.toTable(e))
 			}
 		}
@@ -234,7 +238,11 @@ func (b *builder) makeBase(t *Table) *tableBase {
 	if src.mode == spi.Upsert {
 		pk := pick(all, t.PrimaryKey)
 		s = b.filter(s, own, pk)
-		s = b.normaliseRows(b.exchange(s, pk), pk, fmt.Sprintf("%d places of the job read the table, so the rows are kept once for all", len(scans)))
+		why := fmt.Sprintf("%d places of the job read the table, so the rows are kept once for all", len(scans))
+		if src.keepsRows() {
+			why = "the table's options ask for its rows to be kept, so that values which events leave out are known"
+		}
+		s = b.normaliseRows(b.exchange(s, pk), pk, why)
 		base.reader, base.dist = false, t.PrimaryKey
 	} else {
 		s = b.filter(s, own, nil)

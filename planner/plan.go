@@ -77,6 +77,8 @@ type Scan struct {
 	// Spec is what the connector will be asked for, without the parts the runtime fills in (Start, Warn,
 	// Readers when 0).
 	Spec spi.Scan
+	// Partial says how rows are completed in mode Upsert whose events leave out values; nil where they do not.
+	Partial *spi.Partial
 	// Why tells the reason for Spec.Mode, for EXPLAIN.
 	Why string
 }

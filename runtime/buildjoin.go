@@ -88,6 +88,9 @@ func (b *builder) sideOf(in *instance, n planner.Node, port int, s planner.JoinS
 		Name:     fmt.Sprintf("the %s input of join #%d, %s,", name, n.Out().ID, tablesOf(input)),
 		Describe: func(r row.Row) string { return describe(r, input.Out().Columns, b.job.cfg.TimeZone) },
 	}
+	if s.Upsert {
+		j.Completer = b.completer(input)
+	}
 	if s.Layout == planner.LayoutUnique {
 		j.Sub = keyenc.Columns(ts, s.Unique)
 	}

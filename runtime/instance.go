@@ -6,6 +6,7 @@ import (
 	"github.com/sluicesql/sluice/engine/expr"
 	"github.com/sluicesql/sluice/engine/keyenc"
 	"github.com/sluicesql/sluice/engine/op"
+	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/state"
 	"github.com/sluicesql/sluice/planner"
 )
@@ -180,6 +181,7 @@ func (b *builder) normalise(in *instance, n *planner.Normalise, out op.Output) e
 	t := b.table(in, n, 0, false)
 	if n.Kind == planner.NormaliseIndex {
 		o := op.NewNormaliseIndex(t, ts, n.Key, n.Route, out)
+		o.Completer = b.completer(n.Input)
 		if n.KeepNull {
 			o.KeepNull()
 		}
@@ -188,9 +190,27 @@ func (b *builder) normalise(in *instance, n *planner.Normalise, out op.Output) e
 		return nil
 	}
 	o := op.NewNormaliseRows(t, keyenc.Columns(ts, n.Key), out)
+	o.Completer = b.completer(n.Input)
 	in.unknown = append(in.unknown, &o.UnknownDeletes)
 	in.inputs[n] = []op.Output{o}
 	return b.reemits(in, n, o)
+}
+
+// completer completes the rows that come from n, where values may have been left out; nil otherwise.
+func (b *builder) completer(n planner.Node) *op.Completer {
+	scan, cols := planner.PartialColumns(n)
+	if scan == nil {
+		return nil
+	}
+	out := n.Out()
+	c := &op.Completer{
+		Columns: cols, Phys: op.Phys(out.Types()), Null: scan.Partial.Null, Fix: scan.Partial.Fix, Table: "table " + scan.Table,
+		Describe: func(r row.Row) string { return describe(r, out.Columns, b.job.cfg.TimeZone) },
+	}
+	for _, col := range out.Columns {
+		c.NotNull, c.Names = append(c.NotNull, col.Type.NotNull), append(c.Names, col.Name)
+	}
+	return c
 }
 
 // table is the state table of a node's port.

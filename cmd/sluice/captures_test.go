@@ -153,7 +153,7 @@ func tableRows(t *testing.T, out string) []string {
 		}
 		rows = append(rows, strings.Join(cells, "|"))
 	}
-	if want := fmt.Sprintf("%d rows in set", len(rows)); lines[len(lines)-1] != want {
+	if want := fmt.Sprintf("%d %s in set", len(rows), map[bool]string{true: "row", false: "rows"}[len(rows) == 1]); lines[len(lines)-1] != want {
 		t.Errorf("%q below %d rows", lines[len(lines)-1], len(rows))
 	}
 	slices.Sort(rows)

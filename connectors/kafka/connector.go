@@ -43,9 +43,15 @@ func (c *connector) CheckSource(t *spi.Table) (spi.SourceTraits, error) {
 	if c.upsert {
 		native, canUpsert = spi.Upsert, false
 	}
+	var partial *spi.Partial
+	if f, ok := s.layout.valueFormat.(spi.PartialFormat); ok && !c.upsert {
+		if partial, err = f.Partial(s.layout.valueOptions, s.layout.valueOptionPrefix); err != nil {
+			return spi.SourceTraits{}, err
+		}
+	}
 	return spi.SourceTraits{
 		Notes:  s.notes,
-		Native: native, CanUpsert: canUpsert, Bounded: s.end.kind != unbounded, Parallelism: s.parallelism, Metadata: s.layout.metadata(), DeadLetters: s.dead,
+		Native: native, CanUpsert: canUpsert, Partial: partial, Bounded: s.end.kind != unbounded, Parallelism: s.parallelism, Metadata: s.layout.metadata(), DeadLetters: s.dead,
 	}, nil
 }
 

@@ -357,7 +357,7 @@ func (s *source) joined(parts []*partition) {
 func (s *source) newReader() (*reader, error) {
 	l := s.cfg.layout
 	r := &reader{src: s, zone: s.scan.TimeZone, ready: make(chan struct{}, 1), maxRecords: s.cfg.maxPollRecords}
-	spec := spi.DecodeSpec{Key: s.scan.Key, Mode: s.scan.Mode, TimeZone: s.scan.TimeZone, Warn: s.warn}
+	spec := spi.DecodeSpec{Key: s.scan.Key, Mode: s.scan.Mode, Partial: s.scan.Partial, TimeZone: s.scan.TimeZone, Warn: s.warn}
 	if l.upsert {
 		spec.Key, spec.Mode = nil, spi.AppendOnly // what upserts and deletes is the record, not its value
 	}

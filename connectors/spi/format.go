@@ -32,6 +32,13 @@ type Format interface {
 	NewEncoder(s EncodeSpec, o Options) (Encoder, error)
 }
 
+// PartialFormat is a Format whose messages may leave out values that did not change.
+type PartialFormat interface {
+	Format
+	// Partial is SourceTraits.Partial, by the format's options without their prefix. prefix is that prefix.
+	Partial(o Options, prefix string) (*Partial, error)
+}
+
 // DecodeSpec is what a decoder delivers.
 type DecodeSpec struct {
 	// Columns are the columns wanted, in the order of the output row. Those with a Metadata key are the
@@ -41,8 +48,10 @@ type DecodeSpec struct {
 	// Skip marks columns that the decoder leaves alone.
 	Skip []bool
 	// Key are positions of the primary key within Columns; set in mode Upsert.
-	Key      []int
-	Mode     Mode
+	Key  []int
+	Mode Mode
+	// Partial is Scan.Partial.
+	Partial  []int
 	TimeZone *time.Location
 	Warn     func(msg string)
 }

@@ -90,9 +90,22 @@ type SourceTraits struct {
 	Parallelism int
 	// Metadata are the metadata keys that t can declare, those of its format included, with their types.
 	Metadata []Column
+	// Partial says that in mode Upsert events may leave out values that did not change; nil that they do not.
+	Partial *Partial
 	// DeadLetters is the table that takes the messages the source cannot read; nil where it keeps none. The same
 	// connector writes it, its changes are inserts alone, and the source's readers are DeadLetterReaders.
 	DeadLetters *Table
+}
+
+// Partial is how events are to be completed that leave out values that did not change: from the rows that the job
+// keeps.
+type Partial struct {
+	// Null makes a value NULL that no row kept has; otherwise that is an error.
+	Null bool
+	// Keep asks for the rows to be kept whole before anything reads them.
+	Keep bool
+	// Fix says in errors what to do about a value that no row kept has.
+	Fix string
 }
 
 // SinkTraits is what the planner needs to know of a sink.
@@ -122,6 +135,9 @@ type Scan struct {
 	Key []int
 	// Mode is AppendOnly, Retract or Upsert, as the planner chose among what SourceTraits allows.
 	Mode Mode
+	// Partial are the columns, as positions within Columns, for which a row may hold row.UnavailableDatum: nothing
+	// reads them before the rows are completed. A value left out for another column is an error.
+	Partial []int
 	// DeadLetters is SourceTraits.DeadLetters; nil makes a message that cannot be read an error, or skips it where
 	// that was asked for.
 	DeadLetters *Table

@@ -91,7 +91,13 @@ func (c *Checker) change(b *changelog.Batch, i int) error {
 		return c.fault(op, r, why)
 	}
 	for col, t := range c.spec.Types {
-		if t.NotNull && r.IsNull(col) && !c.keyOnly(op) {
+		switch {
+		case !r.IsNull(col):
+		case r.Unavailable(col):
+			if c.spec.Mode != CheckUpsert {
+				return c.fault(op, r, fmt.Sprintf("the value of column %d was left out", col))
+			}
+		case t.NotNull && !c.keyOnly(op):
 			return c.fault(op, r, fmt.Sprintf("column %d is NOT NULL", col))
 		}
 	}

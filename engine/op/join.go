@@ -20,6 +20,8 @@ type JoinSide struct {
 	Bag      bool
 	// Upsert says that the input is an upsert stream by Key and Sub, which the state turns into changes.
 	Upsert bool
+	// Completer completes rows of an upsert stream of which values were left out; nil for none.
+	Completer *Completer
 	// Alone says which of the side's rows come out by themselves, with NULLs for the other side's columns.
 	Alone Alone
 	// Counts is a bag of its own, for a side with Alone under a residual condition.
@@ -180,6 +182,11 @@ func (j *Join) upsert(port int, op changelog.Op, r row.Row, h uint64, key []byte
 	s := &j.sides[port]
 	s.sub = keyenc.Append(s.sub[:0], r, s.Sub)
 	at := s.Table.Find(h, key, s.sub)
+	if op != changelog.Delete {
+		if r = s.completed(r, at, &j.err); r == nil {
+			return
+		}
+	}
 	switch {
 	case op == changelog.Delete && at == 0:
 		j.UnknownDeletes++
@@ -199,6 +206,19 @@ func (j *Join) upsert(port int, op changelog.Op, r row.Row, h uint64, key []byte
 		j.pairs(port, old, r, h, key)
 		s.Table.Put(h, key, s.sub, r)
 	}
+}
+
+// completed is r with the values that were left out, from the row at, 0 for none; nil sets err.
+func (s *JoinSide) completed(r row.Row, at state.Ref, err *error) row.Row {
+	if s.Completer == nil {
+		return r
+	}
+	var old row.Row
+	if at != 0 {
+		old = s.Table.Value(at)
+	}
+	r, *err = s.Completer.complete(r, old)
+	return r
 }
 
 // update applies an update that stays in its join key's group.

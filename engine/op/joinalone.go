@@ -296,6 +296,11 @@ func (j *Join) unmatchable(port int, op changelog.Op, r row.Row, h uint64, key [
 		return
 	}
 	at := s.Table.Find(h, key, s.sub)
+	if op != changelog.Delete {
+		if r = s.completed(r, at, &j.err); r == nil {
+			return
+		}
+	}
 	switch {
 	case op == changelog.Delete && at == 0:
 		j.UnknownDeletes++

@@ -105,6 +105,11 @@ func (j *JoinMany) upsert(port int, op changelog.Op, r row.Row, h uint64, key []
 	s := &j.sides[port]
 	s.sub = keyenc.Append(s.sub[:0], r, s.Sub)
 	at := s.Table.Find(h, key, s.sub)
+	if op != changelog.Delete {
+		if r = s.completed(r, at, &j.err); r == nil {
+			return
+		}
+	}
 	switch {
 	case op == changelog.Delete && at == 0:
 		j.UnknownDeletes++

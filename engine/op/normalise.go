@@ -20,6 +20,8 @@ type NormaliseRows struct {
 	next  Output
 	out   changelog.Batch
 
+	// Completer completes rows of which values were left out; nil for none.
+	Completer *Completer
 	// UnknownDeletes counts the deletes that deleted nothing.
 	UnknownDeletes int64
 }
@@ -38,17 +40,27 @@ func (n *NormaliseRows) Push(b *changelog.Batch) error {
 	for i := range b.Len() {
 		h, key, r := n.keys.Hash(i), n.keys.Key(i), b.Row(i)
 		at := n.table.Find(h, key, nil)
+		var old row.Row
+		if at != 0 {
+			old = n.table.Value(at)
+		}
+		if !b.Op(i).Negative() {
+			var err error
+			if r, err = n.Completer.complete(r, old); err != nil {
+				return err
+			}
+		}
 		switch {
 		case b.Op(i).Negative() && at == 0:
 			n.UnknownDeletes++
 		case b.Op(i).Negative():
-			n.out.AppendRow(changelog.Delete, n.table.Value(at))
+			n.out.AppendRow(changelog.Delete, old)
 			n.table.Delete(at)
 		case at == 0:
 			n.out.AppendRow(changelog.Insert, r)
 			n.table.Put(h, key, nil, r)
 		default:
-			if old := n.table.Value(at); !bytes.Equal(old, r) {
+			if !bytes.Equal(old, r) {
 				n.out.AppendRow(changelog.UpdateBefore, old)
 				n.out.AppendRow(changelog.UpdateAfter, r)
 				n.table.Put(h, key, nil, r)
@@ -74,6 +86,9 @@ type NormaliseIndex struct {
 	rb, vb     row.Builder
 	value      []byte
 
+	// Completer says what is to become of rows of which values were left out, and which go where no row of their key
+	// is; the other ones the join completes. Nil for none.
+	Completer *Completer
 	// UnknownDeletes counts the deletes that deleted nothing.
 	UnknownDeletes int64
 }
@@ -110,10 +125,14 @@ func (n *NormaliseIndex) Push(b *changelog.Batch) error {
 			continue
 		}
 		v := n.pack(r)
-		if at == 0 {
-			n.table.Put(h, key, nil, v)
-		} else if old := n.table.Value(at); !bytes.Equal(old, v) {
-			n.retract(r, old)
+		if at == 0 || !bytes.Equal(n.table.Value(at), v) {
+			var err error
+			if r, err = n.Completer.complete(r, nil); err != nil {
+				return err
+			}
+			if at != 0 {
+				n.retract(r, n.table.Value(at))
+			}
 			n.table.Put(h, key, nil, v)
 		}
 		n.out.AppendRow(changelog.UpdateAfter, r)

@@ -104,9 +104,17 @@ func (b *Builder) Append(i int, f func(buf []byte) []byte) {
 	b.put(i, uint64(at-b.start)|uint64(len(b.buf)-at)<<32)
 }
 
+// Unavailable leaves column i NULL, for a value that was left out: see Row.Unavailable.
+func (b *Builder) Unavailable(i int) {
+	binary.LittleEndian.PutUint64(b.buf[b.start+slot(i):], unavailable)
+}
+
 // Datum sets column i, whose physical form is p; a NULL datum leaves it NULL.
 func (b *Builder) Datum(i int, p types.Phys, d Datum) {
 	if d.Null {
+		if d.I == unavailable {
+			b.Unavailable(i)
+		}
 		return
 	}
 	switch p {
@@ -124,6 +132,9 @@ func (b *Builder) Datum(i int, p types.Phys, d Datum) {
 // Copy sets column i from column j of r, both of physical form p.
 func (b *Builder) Copy(i int, r Row, j int, p types.Phys) {
 	if r.IsNull(j) {
+		if r.Unavailable(j) {
+			b.Unavailable(i)
+		}
 		return
 	}
 	s := binary.LittleEndian.Uint64(r[slot(j):])

@@ -12,7 +12,7 @@
 // The address of a slot depends on the column alone, so that a field is read without knowing how many
 // there are. The slot holds the value (PhysInt, PhysFloat), or the offset from the start of the row
 // (low 32 bits) and the length (high 32 bits) of the value's bytes in the tail (PhysBytes, PhysWide).
-// The slot of a NULL is zero. A row is canonical: two rows of one schema hold equal values if and only
+// The slot of a NULL is zero (but see Unavailable). A row is canonical: two rows of one schema hold equal values if and only
 // if their bytes are equal, floating-point zeros of different sign aside, which differ.
 package row
 
@@ -36,6 +36,16 @@ func HeadSize(n int) int { return (n + (n+63)>>6) << 3 }
 // IsNull reports whether column i is NULL.
 func (r Row) IsNull(i int) bool {
 	return binary.LittleEndian.Uint64(r[(i>>6)*65*8:])>>(uint(i)&63)&1 != 0
+}
+
+// unavailable is the slot of a NULL that stands for a value that was left out.
+const unavailable = 1
+
+// Unavailable reports whether column i, which then reads as NULL, stands for a value that was left out because
+// it did not change. Only rows of an upsert stream, on their way from the source to where the rows are kept, have
+// such columns.
+func (r Row) Unavailable(i int) bool {
+	return r.IsNull(i) && binary.LittleEndian.Uint64(r[slot(i):]) == unavailable
 }
 
 // Int64 is the value of column i, of physical form PhysInt; 0 for NULL.
@@ -72,12 +82,15 @@ type Datum struct {
 	Hi int64
 	// B is the value of PhysBytes. It may point into a row or a scratch buffer.
 	B []byte
-	// Null says that the value is NULL; the other fields are then zero.
+	// Null says that the value is NULL; the other fields are then zero, but for UnavailableDatum's.
 	Null bool
 }
 
 // NullDatum is SQL's NULL.
 var NullDatum = Datum{Null: true}
+
+// UnavailableDatum is a NULL that stands for a value that was left out: see Row.Unavailable.
+var UnavailableDatum = Datum{Null: true, I: unavailable}
 
 // Float returns the value of PhysFloat.
 func (d Datum) Float() float64 { return math.Float64frombits(uint64(d.I)) }

@@ -30,6 +30,7 @@ func (Format) Help() string {
 const (
 	schemaInclude = "schema-include"
 	truncate      = "truncate"
+	unavailable   = "unavailable-value"
 )
 
 // Options implements spi.Format.
@@ -39,7 +40,29 @@ func (Format) Options() []spi.Option {
 			Help: "whether messages have the form {schema, payload}; found out for each message when not set"},
 		{Name: truncate, Kind: spi.EnumOption, Default: "error", Values: []string{"error", "ignore"},
 			Help: "what a TRUNCATE of the source table (op t) does: end the job, or be counted and skipped"},
+		{Name: unavailable, Kind: spi.EnumOption, Default: fromState, Values: []string{fromState, orNull, keepRows},
+			Help: "where the value comes from that an event did not send because PostgreSQL stores it apart (TOAST) and it did not change: the row that the job keeps of the key, and an error where it keeps none; the same, but NULL where it keeps none; or rows that are kept whole for that before anything reads them"},
 	})
+}
+
+// The values of the option unavailable-value.
+const (
+	fromState = "stored"
+	orNull    = "null"
+	keepRows  = "keep-rows"
+)
+
+// Partial implements spi.PartialFormat.
+func (Format) Partial(o spi.Options, prefix string) (*spi.Partial, error) {
+	v, err := o.Enum(unavailable, fromState, fromState, orNull, keepRows)
+	if err != nil {
+		return nil, err
+	}
+	p := &spi.Partial{Null: v == orNull, Keep: v == keepRows, Fix: "set REPLICA IDENTITY FULL for the table in PostgreSQL"}
+	if !p.Keep {
+		p.Fix += fmt.Sprintf(", or '%s%s' = '%s', which keeps the table's rows, or '%s', which makes the value NULL", prefix, unavailable, keepRows, orNull)
+	}
+	return p, nil
 }
 
 // Metadata implements spi.Format.
@@ -70,6 +93,10 @@ func (Format) NewDecoder(s spi.DecodeSpec, o spi.Options) (spi.Decoder, error) {
 		return nil, err
 	}
 	rules.TimeZone = s.TimeZone
+	rules.Unavailable = "set REPLICA IDENTITY FULL for the table in PostgreSQL"
+	if s.Mode == spi.Upsert {
+		rules.Unavailable += fmt.Sprintf(", or '%s.%s' = '%s', which keeps the table's rows before the value is read", Name, unavailable, keepRows)
+	}
 	include, err := parseInclude(o)
 	if err != nil {
 		return nil, err

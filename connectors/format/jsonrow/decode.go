@@ -99,8 +99,11 @@ func (d *Decoder) value(n *node, t *jsonscan.Token) (row.Datum, error) {
 		return row.NullDatum, nil
 	}
 	if d.Debezium && d.isPlaceholder(t) {
+		if n.part {
+			return row.UnavailableDatum, nil
+		}
 		return row.NullDatum, &spi.DecodeError{Offset: t.Offset(), Reason: "unavailable",
-			Msg: "the value did not change and was not sent (" + Placeholder + ")", Fix: "set REPLICA IDENTITY FULL for the table in PostgreSQL"}
+			Msg: "the value did not change and was not sent (" + Placeholder + ")", Fix: d.Unavailable}
 	}
 	if t.Kind == jsonscan.Object && d.Extended {
 		if v, is, err := d.extended(n, t); is {

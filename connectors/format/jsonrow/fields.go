@@ -25,6 +25,8 @@ type Rules struct {
 	// Extended reads MongoDB's extended JSON, whose values of types that JSON lacks are objects such as
 	// {"$oid": …}.
 	Extended bool
+	// Unavailable is what to do about a value that was not sent, for errors.
+	Unavailable string
 	// Times, Decimals, Binary and Unsigned say how Debezium's connector encodes what no schema describes.
 	Times    TimeMode
 	Decimals DecimalMode
@@ -39,6 +41,8 @@ type Field struct {
 	Type types.Type
 	// Out is the column of the output row that it goes to.
 	Out int
+	// Partial says that a value that Debezium left out is row.UnavailableDatum; otherwise it is an error.
+	Partial bool
 }
 
 // Fields reads the members of an object into columns. It belongs to one place within a stream of messages
@@ -56,6 +60,7 @@ type node struct {
 	out    int
 	lo, hi int64 // of an integer type
 	quick  quick
+	part   bool      // a value that was left out is no error
 	enc    *Encoding // never nil
 	row    *Fields   // of a ROW
 	elem   *node     // of an ARRAY and MAP
@@ -80,7 +85,7 @@ func NewFields(fields []Field, further ...jsonscan.Member) (*Fields, error) {
 		if err := n.init(c.Type); err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Name, err)
 		}
-		n.name, n.out = c.Name, c.Out
+		n.name, n.out, n.part = c.Name, c.Out, c.Partial
 		members[i] = jsonscan.Member{Name: c.Name, Sub: n.shape()}
 	}
 	f.shape = jsonscan.NewShape(append(members, further...))

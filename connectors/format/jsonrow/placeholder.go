@@ -11,10 +11,11 @@ import (
 const Placeholder = "__debezium_unavailable_value"
 
 // The forms that the placeholder takes for the types of columns: as it is in text, and in a text[]; in
-// base64 in a bytea; as numbers in an int[].
+// base64 or, with binary.handling.mode=hex, hexadecimal digits in a bytea; as numbers in an int[].
 var (
 	placeholderText   = []byte(Placeholder)
 	placeholderBase64 = []byte("X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==")
+	placeholderHex    = []byte("5f5f646562657a69756d5f756e617661696c61626c655f76616c7565")
 	placeholderArray  = []byte(`["` + Placeholder + `"]`)
 	placeholderInts   = []byte("[95,95,100,101,98,101,122,105,117,109,95,117,110,97,118,97,105,108,97,98,108,101,95,118,97,108,117,101]")
 )
@@ -23,7 +24,7 @@ func (d *Decoder) isPlaceholder(t *jsonscan.Token) bool {
 	b := t.Bytes(d.msg)
 	switch t.Kind {
 	case jsonscan.String:
-		return bytes.Equal(b, placeholderText) || bytes.Equal(b, placeholderBase64)
+		return bytes.Equal(b, placeholderText) || bytes.Equal(b, placeholderBase64) || bytes.Equal(b, placeholderHex)
 	case jsonscan.Array:
 		return bytes.Equal(b, placeholderArray) || bytes.Equal(b, placeholderInts)
 	default:

@@ -2,6 +2,7 @@ package jsonrow
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/row"
@@ -23,7 +24,7 @@ func Physical(s spi.DecodeSpec) ([]Field, error) {
 			return nil, fmt.Errorf("two columns have the name %q", c.Name)
 		}
 		seen[c.Name] = true
-		fields = append(fields, Field{Name: c.Name, Type: c.Type, Out: i})
+		fields = append(fields, Field{Name: c.Name, Type: c.Type, Out: i, Partial: slices.Contains(s.Partial, i)})
 	}
 	return fields, nil
 }
