@@ -383,6 +383,8 @@ func TestRebuildAfterCrash(t *testing.T) {
 // State that has lost a checkpoint, by a damaged file or one from an older copy, is told by the epoch log.
 func TestLostCheckpoint(t *testing.T) {
 	d := newDirectory(t)
+	d.must(d.run(pairsSQL, nil))
+	d.grow(100)
 	d.crashLogged(pairsSQL)
 	st, err := state.Open(state.Options{Dir: d.dir, MustExist: true})
 	d.must(err)
