@@ -87,8 +87,6 @@ func noEquality(cur rel, in joinInput, conds []expr.Expr) error {
 			return hint(errAt(in.pos, "%s cannot be made by the equality %s: values of %s cannot be a join key", in.kind, c, a.Type().Nullable()).Coded(ast.CodeJoinEquality),
 				"join by their parts")
 		}
-		return hint(errAt(in.pos, "%s cannot be made by the equality %s, since %s and %s have no exact common type", in.kind, c, a.Type().Nullable(), b.Type().Nullable()).Coded(ast.CodeJoinEquality),
-			"CAST one side to the type of the other")
 	}
 	return hint(errAt(in.pos, "%s has no equality between its two sides, so that every row would meet every other", in.kind).Coded(ast.CodeJoinEquality),
 		"add a condition such as a.id = b.a_id to ON or WHERE, or write CROSS JOIN to ask for all pairs")
@@ -114,15 +112,25 @@ func joinKey(c expr.Expr, left, right []int) (l, r expr.Expr, ok bool) {
 	return nil, nil, false
 }
 
-// commonForm casts two keys of different types to one in which equal values are equal and unequal ones
-// unequal.
+// commonForm brings two keys of different types to one in which equal values are equal and unequal ones unequal.
 func commonForm(a, b expr.Expr) (x, y expr.Expr, ok bool) {
-	if sameForm(a.Type(), b.Type()) {
+	ta, tb := a.Type(), b.Type()
+	t, ok := expr.CommonType(ta, tb)
+	switch {
+	case sameForm(ta, tb):
 		return a, b, true
-	}
-	t, ok := expr.CommonType(a.Type(), b.Type())
-	if !ok || !exactly(a.Type(), t) || !exactly(b.Type(), t) {
+	case !ok:
 		return nil, nil, false
+	case !ta.IsNumeric() || !tb.IsNumeric():
+	case ta.IsApprox() || tb.IsApprox():
+		t = types.Of(types.Double) // as = compares them
+	case !exactly(ta, t) || !exactly(tb, t):
+		if ta.Scale > tb.Scale {
+			y, x, ok = smallerScale(b, a)
+		} else {
+			x, y, ok = smallerScale(a, b)
+		}
+		return x, y, ok
 	}
 	if x, ok = toForm(a, t); !ok {
 		return nil, nil, false
@@ -131,6 +139,24 @@ func commonForm(a, b expr.Expr) (x, y expr.Expr, ok bool) {
 		return nil, nil, false
 	}
 	return x, y, true
+}
+
+// smallerScale brings two exact numbers that no DECIMAL holds both of to the type of a, which has the smaller scale and
+// so more digits before the point than b: a value of b that has more digits behind it equals none of a's, and becomes
+// NULL, as which it matches nothing.
+func smallerScale(a, b expr.Expr) (x, y expr.Expr, ok bool) {
+	t := types.DecimalOf(integerDigits(a.Type()), 0)
+	if a.Type().Kind == types.Decimal {
+		t = a.Type().Nullable()
+	}
+	if x, ok = toForm(a, t); !ok {
+		return nil, nil, false
+	}
+	rounded, err := expr.Cast(b, t, false)
+	if err != nil {
+		return nil, nil, false
+	}
+	return x, mustCall("CASE", mustCall("=", b, rounded), rounded, expr.NullConst(t)), true
 }
 
 // toForm casts e to t, unless its encoding is that of t already.
