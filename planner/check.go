@@ -12,9 +12,15 @@ type Findings struct {
 	Errors, Lints ast.ErrorList
 
 	incomplete bool
-
-	calls map[string]ast.Pos // where calls stand, by the text of the place
-	at    ast.Pos            // where lints go that have no place of their own
+	// calls are the places of calls, and casts those of casts, by how expressions write them.
+	calls map[string]ast.Pos
+	casts map[string]bool
+	// function are the places of functions' names.
+	function map[ast.Pos]bool
+	// reserved are the reserved words that were not yet found.
+	reserved map[string]bool
+	// at is where lints go that have no place of their own.
+	at ast.Pos
 }
 
 // errFollows is the error of a statement that names a table or view whose own definition is wrong: there is nothing to
@@ -27,7 +33,9 @@ var errFollows = errors.New("the table or view is not there since its definition
 func (s *Session) Check(stmts []ast.Statement, incomplete bool) (*Script, *Findings) {
 	r := &run{s: s, out: &Script{}, changed: map[string]ast.Pos{}}
 	s.catalog.failed = map[string]bool{}
-	f := &Findings{incomplete: incomplete, calls: map[string]ast.Pos{}}
+	f := &Findings{
+		incomplete: incomplete, calls: map[string]ast.Pos{}, casts: map[string]bool{}, function: map[ast.Pos]bool{}, reserved: reservedWords(),
+	}
 	for _, st := range stmts {
 		f.lintText(st)
 		if err := r.statement(st); err != nil {

@@ -23,7 +23,8 @@ func (f *Findings) lintJob(j *Job) {
 		case *Join:
 			f.lintJoin(j, n)
 		case *JoinMany:
-			for _, in := range n.Parts {
+			for i, in := range n.Parts {
+				f.lintKey(n, in, n.Sides[i].Key)
 				f.keepsAll(j.Plan, in, "the join keeps every row of %s")
 			}
 		case *Aggregate:
@@ -48,10 +49,38 @@ func (f *Findings) lintJoin(j *Job, n *Join) {
 		}
 		f.keepsAll(j.Plan, in, what)
 	}
+	f.lintKey(n, n.Left, n.L.Key)
+	f.lintKey(n, n.Right, n.R.Key)
 	if len(n.L.Key) == 0 && !oneRow(n.Left.Out()) && !oneRow(n.Right.Out()) {
 		f.lint(hint(errAt(n.Pos, "the join has no equality that divides its rows: one shard does it all, and each change meets every row of the other side"),
 			"add a condition such as a.id = b.a_id").Coded(ast.CodeJoinWithoutKey))
 	}
+}
+
+// lintKey notes join keys that had to be converted, since the two sides are of different types.
+func (f *Findings) lintKey(join, in Node, key []int) {
+	for _, k := range key {
+		c, ok := computes(in, k).(*expr.Call)
+		if !ok || c.Fn.Name != "CAST" || f.casts[c.Place] {
+			continue
+		}
+		f.lint(hint(errAt(join.Out().Pos, "the join compares %s, which is %s, as %s: it is converted for every row", c.Args[0], c.Args[0].Type().Nullable(), c.T.Nullable()),
+			"declare both sides with one type, or write the CAST").Coded(ast.CodeJoinTypes))
+	}
+}
+
+// computes is the expression that a column of a node's output comes from; nil where it is no projection's.
+func computes(n Node, col int) expr.Expr {
+	switch n := n.(type) {
+	case *Project:
+		if c, ok := n.Exprs[col].(*expr.Column); ok {
+			return computes(n.Input, c.Index)
+		}
+		return n.Exprs[col]
+	case *Exchange, *Filter, *Normalise:
+		return computes(n.Inputs()[0], col)
+	}
+	return nil
 }
 
 func oneRow(p *Props) bool {
@@ -153,6 +182,13 @@ func (f *Findings) lintText(st ast.Statement) {
 		switch n := n.(type) {
 		case *ast.Call:
 			f.calls[n.Pos.String()] = n.Pos
+			for _, id := range n.Name.Parts {
+				f.function[id.Pos] = true
+			}
+		case *ast.Cast:
+			f.casts[n.Pos.String()] = true
+		case ast.Ident:
+			f.lintName(n)
 		case *ast.StatementSet:
 			if n.Old {
 				f.lint(hint(errAt(n.Pos, "BEGIN STATEMENT SET is the older form"), "write EXECUTE STATEMENT SET BEGIN …; END").Coded(ast.CodeDeprecatedSpelling))

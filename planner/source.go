@@ -55,7 +55,7 @@ func (s *Session) asSource(t *Table, ref ast.Pos) (*sourceInfo, error) {
 	info.ref = ref
 	info.chooseMode(s.boolOption(OptEventsDuplicate))
 	if info.mode == spi.Upsert && len(t.PrimaryKey) == 0 {
-		return nil, hint(errAt(ref, "table %q needs a PRIMARY KEY, since the events of connector %s replace rows by key", t.Name, t.Connector.Name()).Coded(ast.CodeMissingKey),
+		return nil, hint(errAt(ref, "table %q needs a PRIMARY KEY, since the events of connector %s replace rows by key", t.Name, t.Connector.Name()).Coded(ast.CodeInvalid),
 			"add PRIMARY KEY (…) NOT ENFORCED to its CREATE TABLE")
 	}
 	return &info, nil
@@ -114,7 +114,7 @@ func (s *Session) asSink(t *Table, ref ast.Pos) (*sinkInfo, error) {
 	}
 	info.key, info.route = positions(t.PrimaryKey), positions(traits.Route)
 	if traits.Accepts == spi.Upsert && len(info.key) == 0 {
-		return nil, hint(errAt(ref, "table %q needs a PRIMARY KEY, since connector %s writes rows by key", t.Name, t.Connector.Name()).Coded(ast.CodeMissingKey),
+		return nil, hint(errAt(ref, "table %q needs a PRIMARY KEY, since connector %s writes rows by key", t.Name, t.Connector.Name()).Coded(ast.CodeInvalid),
 			"add PRIMARY KEY (…) NOT ENFORCED to its CREATE TABLE")
 	}
 	t.sink = info

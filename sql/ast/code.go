@@ -29,7 +29,6 @@ const (
 	CodeOptionValue      Code = "option-value"
 	CodeMissingOption    Code = "missing-option"
 	CodeColumn           Code = "column-declaration"
-	CodeMissingKey       Code = "missing-primary-key"
 	CodeReadWrite        Code = "not-readable-or-writable"
 	CodeJoinEquality     Code = "join-equality"
 	CodeVolatileChange   Code = "volatile-change"
@@ -80,7 +79,6 @@ var codes = []struct {
 	{CodeOptionValue, false, "An option has a value that it cannot have."},
 	{CodeMissingOption, false, "An option is missing."},
 	{CodeColumn, false, "A column is declared as the connector or format cannot have it."},
-	{CodeMissingKey, false, "A table needs a PRIMARY KEY to be read or written."},
 	{CodeReadWrite, false, "A table cannot be read, or cannot be written."},
 	{CodeJoinEquality, false, "A join has no equality between its sides by which it could be kept up to date."},
 	{CodeVolatileChange, false, "A value that is another each time is used over rows that are taken back."},

@@ -1,0 +1,1 @@
+SELECT id FROM users JOIN orders ON users.id = orders.user_id;

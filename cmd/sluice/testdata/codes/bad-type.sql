@@ -1,0 +1,1 @@
+CREATE TABLE t (a DECIMAL(50, 2)) WITH ('connector' = 'print');

@@ -1,0 +1,1 @@
+INSERT INTO out_names SELECT name FROM users;

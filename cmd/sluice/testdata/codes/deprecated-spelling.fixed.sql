@@ -1,0 +1,1 @@
+SET 'execution.checkpointing.dir' = '/var/lib/sluice/orders';

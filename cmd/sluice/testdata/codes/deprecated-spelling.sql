@@ -1,0 +1,1 @@
+SET 'state.checkpoints.dir' = '/var/lib/sluice/orders';

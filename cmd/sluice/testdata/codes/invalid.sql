@@ -1,0 +1,1 @@
+SELECT id FROM users ORDER BY 3 LIMIT 10;

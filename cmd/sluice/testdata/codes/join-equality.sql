@@ -1,0 +1,1 @@
+SELECT name, total FROM users JOIN orders ON users.id < orders.user_id;

@@ -1,0 +1,1 @@
+INSERT INTO out_log SELECT user_id, UUID() AS note FROM clicks;

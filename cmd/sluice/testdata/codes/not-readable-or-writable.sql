@@ -1,0 +1,2 @@
+CREATE TABLE t (a INT) WITH ('connector' = 'print');
+SELECT a FROM t;

@@ -1,0 +1,2 @@
+SELECT id FROM users;
+SELECT id FROM orders;

@@ -1,0 +1,1 @@
+INSERT INTO out_log SELECT id, name FROM users;

@@ -1,0 +1,1 @@
+SELECT UPPR(name) AS name FROM users;

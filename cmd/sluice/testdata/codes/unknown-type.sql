@@ -1,0 +1,1 @@
+SELECT CAST(id AS STRNG) AS id FROM users;

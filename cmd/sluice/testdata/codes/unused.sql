@@ -1,0 +1,1 @@
+CREATE VIEW rich AS SELECT user_id FROM orders WHERE total > 1000;

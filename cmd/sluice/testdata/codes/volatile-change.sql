@@ -1,0 +1,1 @@
+SELECT id, CURRENT_TIMESTAMP AS seen FROM users;
