@@ -34,6 +34,8 @@ type Config struct {
 	// SQL is the text that the plan was made of, without secrets, and Version that of the program: for people who
 	// look into the state directory.
 	SQL, Version string
+	// Redact takes secrets out of the text of the plan that the state directory keeps; nil leaves it as it is.
+	Redact func(text string) string
 	// MemoryBudget bounds the state held in memory, in bytes; 0 is unlimited without a StateDir, and
 	// DefaultMemoryBudget with one.
 	MemoryBudget int64
@@ -212,6 +214,9 @@ func (c *Config) setDefaults() {
 	if c.TimeZone == nil {
 		c.TimeZone = time.UTC
 	}
+	if c.Redact == nil {
+		c.Redact = func(text string) string { return text }
+	}
 	if c.Warn == nil {
 		c.Warn = func(string) {}
 	}
@@ -252,6 +257,9 @@ func (j *Job) Wait() error {
 	<-j.finished
 	return j.err
 }
+
+// Finished is closed when Wait would return at once.
+func (j *Job) Finished() <-chan struct{} { return j.finished }
 
 // Stop asks for an orderly end: the present epoch is finished, its output acknowledged and a checkpoint taken.
 // It returns at once; Wait tells when that is done.

@@ -53,10 +53,10 @@ func (j *Job) planRecord(g *graph) *planRecord {
 	p := j.cfg.Plan
 	r := &planRecord{
 		Signatures: planner.SignatureVersion, Version: j.cfg.Version, Name: p.Options[planner.OptPipelineName],
-		SQL: j.cfg.SQL, Explain: p.Explain(), Fingerprint: p.Fingerprint,
+		SQL: j.cfg.SQL, Explain: j.cfg.Redact(p.Explain()), Fingerprint: p.Fingerprint,
 	}
 	for _, o := range p.Operators() {
-		r.Operators = append(r.Operators, operatorRecord{o.Signature, o.Title, o.Text, readsOf(o.Node), g.tables[o.Node]})
+		r.Operators = append(r.Operators, operatorRecord{o.Signature, o.Title, j.cfg.Redact(o.Text), readsOf(o.Node), g.tables[o.Node]})
 	}
 	for _, in := range p.Inputs() {
 		r.Inputs = append(r.Inputs, inputRecord{in.Name, tableOf(in.Node), in.Signature})

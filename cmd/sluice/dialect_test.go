@@ -48,7 +48,7 @@ func TestDialect(t *testing.T) {
 
 // plan reads and plans a script.
 func plan(sql string) error {
-	sources := sourceTexts{}
+	sources := newSourceTexts()
 	stmts, err := sources.parseText("t.sql", sql, &vars.Set{})
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -13,25 +12,18 @@ import (
 func newExplain(sources sourceTexts) *cobra.Command {
 	var variables variableFlag
 	var options optionFlag
+	var env environmentFlag
 	cmd := &cobra.Command{
-		Use:   "explain [flags] FILE.sql…",
+		Use:   "explain [flags] FILE.sql…|FOLDER",
 		Short: "Show how the jobs of SQL files would run",
-		Long: `Print the plan of every job of SQL files: the operators, the changes that flow between
+		Long: `Print the plan of every job of SQL files, or of a pipeline's folder: the operators, the changes that flow between
 them, unique keys, state and exchanges. Nothing connects and nothing runs.`,
 		Example: `  sluice explain pipeline.sql
   sluice explain --set table.exec.source.cdc-events-duplicate=false pipeline.sql`,
 		Args: needFiles,
 		RunE: func(cmd *cobra.Command, files []string) error {
-			set, err := variables.set(nil)
+			session, stmts, err := sources.prepare(files, env, variables, options)
 			if err != nil {
-				return err
-			}
-			stmts, err := sources.parse(files, set)
-			if err != nil {
-				return err
-			}
-			session := planner.NewSession(newRegistry(io.Discard, io.Discard))
-			if err := options.apply(session); err != nil {
 				return err
 			}
 			script, err := session.Run(explained(stmts))
@@ -43,7 +35,7 @@ them, unique keys, state and exchanges. Nothing connects and nothing runs.`,
 					fmt.Fprintln(cmd.OutOrStdout())
 				}
 				if t, ok := step.(*planner.Text); ok {
-					if _, err := cmd.OutOrStdout().Write(textOf(t)); err != nil {
+					if _, err := sources.secrets.Writer(cmd.OutOrStdout()).Write(textOf(t)); err != nil {
 						return &failure{exitFailed, err}
 					}
 				}
@@ -53,6 +45,7 @@ them, unique keys, state and exchanges. Nothing connects and nothing runs.`,
 	}
 	variables.add(cmd.Flags())
 	options.add(cmd.Flags())
+	env.add(cmd.Flags())
 	return cmd
 }
 

@@ -45,7 +45,7 @@ func main() {
 
 // execute runs one command line and returns the exit code.
 func execute(args []string) int {
-	sources := sourceTexts{}
+	sources := newSourceTexts()
 	root := newRoot(sources)
 	root.SetArgs(args)
 	err := root.Execute()
@@ -59,7 +59,7 @@ func execute(args []string) int {
 		}
 		err = f.err
 	}
-	p := diag.Printer{Out: os.Stderr, Color: colorful(os.Stderr), Source: sources.text}
+	p := diag.Printer{Out: sources.secrets.Writer(os.Stderr), Color: colorful(os.Stderr), Source: sources.text}
 	p.Print(err)
 	return code
 }

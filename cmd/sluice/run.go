@@ -14,6 +14,7 @@ import (
 
 // runFlags are the flags of sluice run.
 type runFlags struct {
+	env            environmentFlag
 	embed          []string
 	vars           variableFlag
 	options        optionFlag
@@ -35,9 +36,10 @@ type runFlags struct {
 func newRun(sources sourceTexts) *cobra.Command {
 	f := &runFlags{}
 	cmd := &cobra.Command{
-		Use:   "run [flags] FILE.sql…",
-		Short: "Run the statements of SQL files",
-		Long: `Run the statements of SQL files, in order, as one script; - is standard input.
+		Use:   "run [flags] FILE.sql…|FOLDER",
+		Short: "Run the statements of SQL files, or a pipeline",
+		Long: `Run the statements of SQL files, in order, as one script; - is standard input. The folder of a
+pipeline stands for what its sluice.yaml names.
 
 All INSERT INTO statements of the script run together as one job, and each SELECT is a
 job whose result is printed. A job over bounded inputs ends by itself; any other
@@ -49,6 +51,7 @@ ${NAME} and ${NAME:-default} in the SQL are replaced by --set-var and from the e
 Exit codes: 0 done, 1 a job failed, 2 the SQL, a flag or a file is wrong,
 130 interrupted before anything was finished.`,
 		Example: `  sluice run pipeline.sql
+  sluice run --env prod DIR                             a pipeline: the folder of a sluice.yaml
   sluice run --embed events.jsonl pipeline.sql          on a broker inside the process
   sluice run --set-var KAFKA_BROKERS=kafka:9092 --state-dir /var/lib/sluice/p pipeline.sql
   sluice run --result json pipeline.sql | jq .row
@@ -62,6 +65,7 @@ Exit codes: 0 done, 1 a job failed, 2 the SQL, a flag or a file is wrong,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
+	f.env.add(flags)
 	flags.StringArrayVar(&f.embed, "embed", nil, "start a Kafka broker inside the process, loaded with the records of `RECORDS.jsonl`; ${KAFKA_BROKERS} names it (repeatable)")
 	f.vars.add(flags)
 	f.options.add(flags)
@@ -114,9 +118,16 @@ func run(f *runFlags, sources sourceTexts, files []string) (err error) {
 	if err := f.check(); err != nil {
 		return err
 	}
-	given := map[string]string{}
-	if len(f.embed) > 0 {
-		broker, err := embed.Start(f.embed...)
+	p, err := sources.open(files, f.env)
+	if err != nil {
+		return err
+	}
+	given, err := p.variables(sources)
+	if err != nil {
+		return err
+	}
+	if records := append(p.embed(), f.embed...); len(records) > 0 {
+		broker, err := embed.Start(records...)
 		if err != nil {
 			return wrong(fmt.Errorf("--embed: %w", err))
 		}
@@ -127,7 +138,7 @@ func run(f *runFlags, sources sourceTexts, files []string) (err error) {
 	if err != nil {
 		return err
 	}
-	stmts, err := sources.parse(files, set)
+	stmts, err := sources.parse(p.files, set)
 	if err != nil {
 		return err
 	}
@@ -141,7 +152,8 @@ func run(f *runFlags, sources sourceTexts, files []string) (err error) {
 		}
 	}()
 	r := newRunner(f, sources)
-	r.sql = sources.script(files)
+	r.project = p
+	r.sql = sources.script(p.files)
 	defer r.close()
 	return r.script(stmts)
 }

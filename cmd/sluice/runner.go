@@ -30,6 +30,7 @@ const (
 type runner struct {
 	flags   *runFlags
 	sources sourceTexts
+	project *project
 	sql     string // the script, for the state directory
 	started time.Time
 	signals *interrupts
@@ -44,11 +45,11 @@ type runner struct {
 }
 
 func newRunner(f *runFlags, sources sourceTexts) *runner {
-	r := &runner{flags: f, sources: sources, started: time.Now(), stdout: &output{file: os.Stdout}, notes: os.Stderr, screen: isTerminal(os.Stdout)}
+	r := &runner{flags: f, sources: sources, started: time.Now(), stdout: &output{file: os.Stdout}, notes: sources.secrets.Writer(os.Stderr), screen: isTerminal(os.Stdout)}
 	r.out = r.stdout
 	if isTerminal(os.Stderr) && !f.quiet {
 		r.console = progress.NewConsole(os.Stderr, func() int { w, _ := terminalSize(os.Stderr); return w })
-		r.notes = r.console.Wrap(os.Stderr)
+		r.notes = sources.secrets.Writer(r.console.Wrap(os.Stderr))
 		if isTerminal(os.Stdout) {
 			r.out = r.console.Wrap(r.stdout)
 		}
@@ -105,6 +106,9 @@ func (r *runner) end(err error) error {
 // script plans the statements and does what they ask for, in order.
 func (r *runner) script(stmts []ast.Statement) error {
 	session := planner.NewSession(newRegistry(r.out, r.notes))
+	if err := r.project.apply(session); err != nil {
+		return err
+	}
 	if err := r.flags.options.apply(session); err != nil {
 		return err
 	}
@@ -126,7 +130,7 @@ func (r *runner) script(stmts []ast.Statement) error {
 func (r *runner) step(step planner.Step) error {
 	switch s := step.(type) {
 	case *planner.Text:
-		if _, err := r.out.Write(textOf(s)); err != nil {
+		if _, err := r.sources.secrets.Writer(r.out).Write(textOf(s)); err != nil {
 			return &failure{exitFailed, err}
 		}
 		return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sluicesql/sluice/cmd/sluice/internal/diag"
+	"github.com/sluicesql/sluice/cmd/sluice/internal/redact"
 	"github.com/sluicesql/sluice/cmd/sluice/internal/vars"
 	"github.com/sluicesql/sluice/internal/near"
 	"github.com/sluicesql/sluice/sql/ast"
@@ -24,11 +25,18 @@ const stdinName = "stdin"
 // brokersVariable is the variable that names the broker which --embed starts.
 const brokersVariable = "KAFKA_BROKERS"
 
-// sourceTexts are the texts of SQL files as the user wrote them, by name.
-type sourceTexts map[string]*vars.Text
+// sourceTexts are the texts of files as the user wrote them, by name, and the secrets that no message shows.
+type sourceTexts struct {
+	texts   map[string]*vars.Text
+	secrets *redact.Secrets
+}
+
+func newSourceTexts() sourceTexts {
+	return sourceTexts{map[string]*vars.Text{}, &redact.Secrets{}}
+}
 
 func (s sourceTexts) text(file string) (string, bool) {
-	t, ok := s[file]
+	t, ok := s.texts[file]
 	if !ok {
 		return "", false
 	}
@@ -70,7 +78,7 @@ func (s sourceTexts) locate(err error) error {
 }
 
 func (s sourceTexts) locateOne(e *ast.Error) *ast.Error {
-	t, ok := s[e.Pos.File]
+	t, ok := s.texts[e.Pos.File]
 	if !ok {
 		return e
 	}
@@ -145,10 +153,10 @@ func (s sourceTexts) parse(files []string, set *vars.Set) ([]ast.Statement, erro
 func (s sourceTexts) parseText(name, src string, set *vars.Set) ([]ast.Statement, error) {
 	text, err := set.Expand(name, src)
 	if err != nil {
-		s[name] = &vars.Text{File: name, Original: src, Expanded: src} // for the lines that the error shows
+		s.texts[name] = &vars.Text{File: name, Original: src, Expanded: src} // for the lines that the error shows
 		return nil, err
 	}
-	s[name] = text
+	s.texts[name] = text
 	stmts, err := parser.Parse(name, text.Expanded)
 	return stmts, s.locate(err)
 }

@@ -78,6 +78,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`127\.0\.0\.1:\d{5}\b`), "127.0.0.1:PORT"},
 	{regexp.MustCompile(`(sluice: \w+ (?:in|after)) [^:]+:`), "$1 N:"},
 	{regexp.MustCompile(`\([\d,]+/s\)`), "(N/s)"},
+	{regexp.MustCompile(`(?m)(\(| in )[\d.]+m?s(\)?)$`), "${1}N$2"},
 	{regexp.MustCompile(`[\d.]+ (?:B|[kMG]B) peak`), "N peak"},
 	{regexp.MustCompile(`\b[0-9a-f]{32}\b`), "JOB"},
 	{regexp.MustCompile(`(\bsluice )[^ ]+( \(commit \w+\))? go[\d.]+ \w+/\w+`), "${1}VERSION"},

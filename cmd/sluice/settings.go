@@ -147,6 +147,7 @@ func (r *runner) config(j *planner.Job) (runtime.Config, error) {
 		Plan:               j.Plan,
 		SQL:                r.sql,
 		Version:            versionLine(),
+		Redact:             r.sources.secrets.Text,
 		AllowRebuild:       r.flags.allowRebuild,
 		Reemit:             r.flags.reemit,
 		Skips:              r.flags.skips,

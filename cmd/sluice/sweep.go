@@ -19,11 +19,12 @@ import (
 func newSweep(sources sourceTexts) *cobra.Command {
 	var variables variableFlag
 	var options optionFlag
+	var env environmentFlag
 	var table, since string
 	var offsets []string
 	var apply bool
 	cmd := &cobra.Command{
-		Use:   "sweep [flags] DIR FILE.sql…",
+		Use:   "sweep [flags] DIR FILE.sql…|FOLDER",
 		Short: "Find rows that a second snapshot no longer shows",
 		Long: `Find rows of a table that a second snapshot no longer shows: their deletes were lost before they
 came into the topic. The job of the state directory DIR must have read the whole snapshot, and be
@@ -43,7 +44,7 @@ start of the job begins with their deletes.`,
 			if err := parseSince(&o, since, offsets); err != nil {
 				return wrong(err)
 			}
-			plan, err := onePlan(sources, args[1:], variables, options)
+			plan, err := onePlan(sources, args[1:], env, variables, options)
 			if err != nil {
 				return err
 			}
@@ -69,6 +70,7 @@ start of the job begins with their deletes.`,
 	flags.BoolVar(&apply, "apply", false, "have the next start of the job delete the rows; without it they are only listed")
 	variables.add(flags)
 	options.add(flags)
+	env.add(flags)
 	return cmd
 }
 
@@ -114,17 +116,9 @@ func writeSweep(w io.Writer, table string, apply bool, r *runtime.SweepResult) e
 }
 
 // onePlan is the plan of the one job of SQL files.
-func onePlan(sources sourceTexts, files []string, variables variableFlag, options optionFlag) (*planner.Plan, error) {
-	set, err := variables.set(nil)
+func onePlan(sources sourceTexts, args []string, env environmentFlag, variables variableFlag, options optionFlag) (*planner.Plan, error) {
+	session, stmts, err := sources.prepare(args, env, variables, options)
 	if err != nil {
-		return nil, err
-	}
-	stmts, err := sources.parse(files, set)
-	if err != nil {
-		return nil, err
-	}
-	session := planner.NewSession(newRegistry(io.Discard, io.Discard))
-	if err := options.apply(session); err != nil {
 		return nil, err
 	}
 	script, err := session.Run(stmts)

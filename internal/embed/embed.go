@@ -223,6 +223,9 @@ type line struct {
 	Timestamp *json.Number `json:"timestamp"`
 }
 
+// Read reads the records of a file, as Start does.
+func Read(name string) ([]Record, error) { return readFile(name) }
+
 func readFile(name string) ([]Record, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {

@@ -1,0 +1,179 @@
+package sqltest
+
+import (
+	"context"
+	"maps"
+	"strings"
+	"sync/atomic"
+
+	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/internal/embed"
+)
+
+const (
+	servers      = "properties.bootstrap.servers"
+	startupMode  = "scan.startup.mode"
+	topicOption  = "topic"
+	fromEarliest = "earliest-offset"
+)
+
+// dropped are the beginnings of options that do not hold in a test: credentials, where a source begins and ends, and
+// transactions. Topics are read from their beginning and have no end, and output is there when its epoch is.
+var dropped = []string{
+	"properties.security.", "properties.sasl.", "properties.ssl.", "scan.startup.", "scan.bounded.",
+	"sink.delivery-guarantee", "sink.transactional-id-prefix", "dead-letter.delivery-guarantee",
+}
+
+// connector is a connector of the pipeline, on the test's broker, whose sinks are captured.
+type connector struct {
+	spi.Connector
+	run *run
+}
+
+// wrapped is the registry with all its connectors in a test's hands.
+func wrapped(r *spi.Registry, t *run) *spi.Registry {
+	out := spi.NewRegistry()
+	for _, name := range r.Connectors() {
+		out.AddConnector(&connector{r.Connector(name), t})
+	}
+	for _, name := range r.Formats() {
+		out.AddFormat(r.Format(name))
+	}
+	return out
+}
+
+// kafka reports whether the connector speaks to a broker.
+func (c *connector) kafka() bool {
+	for _, o := range c.Connector.Options() {
+		if o.Name == servers {
+			return true
+		}
+	}
+	return false
+}
+
+// here is the table on the test's broker.
+func (c *connector) here(t *spi.Table) *spi.Table {
+	if t == nil || !c.kafka() {
+		return t
+	}
+	moved := *t
+	moved.Options = maps.Clone(t.Options)
+	maps.DeleteFunc(moved.Options, func(key, _ string) bool {
+		for _, d := range dropped {
+			if strings.HasPrefix(key, d) {
+				return true
+			}
+		}
+		return false
+	})
+	moved.Options[servers] = c.run.broker.Addr()
+	for _, o := range c.Connector.Options() {
+		if o.Name == startupMode && o.Unsupported == "" {
+			moved.Options[startupMode] = fromEarliest
+		}
+	}
+	return &moved
+}
+
+// CheckSource implements spi.Connector: the table as it is declared has to be right too.
+func (c *connector) CheckSource(t *spi.Table) (spi.SourceTraits, error) {
+	if traits, err := c.Connector.CheckSource(t); err != nil {
+		return traits, err
+	}
+	return c.Connector.CheckSource(c.here(t))
+}
+
+// CheckSink implements spi.Connector.
+func (c *connector) CheckSink(t *spi.Table) (spi.SinkTraits, error) {
+	if traits, err := c.Connector.CheckSink(t); err != nil {
+		return traits, err
+	}
+	return c.Connector.CheckSink(c.here(t))
+}
+
+// OpenSource implements spi.Connector.
+func (c *connector) OpenSource(ctx context.Context, s spi.Scan) (spi.Source, error) {
+	if !c.kafka() {
+		src, err := c.Connector.OpenSource(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		return &endingSource{src, c.run.opening}, nil
+	}
+	for _, topic := range topics(s.Table) {
+		if err := c.run.createTopic(topic, len(s.Table.PrimaryKey) > 0); err != nil {
+			return nil, err
+		}
+	}
+	s.Table, s.DeadLetters = c.here(s.Table), c.here(s.DeadLetters)
+	src, err := c.Connector.OpenSource(ctx, s)
+	if err == nil {
+		c.run.opening.opened(src.Positions())
+	}
+	return src, err
+}
+
+// OpenSink implements spi.Connector.
+func (c *connector) OpenSink(ctx context.Context, s spi.SinkSpec) (spi.Sink, error) {
+	capture, pair := c.run.captureOf(s.Table.Name)
+	f := newFormat(s, pair)
+	s.Table = c.here(s.Table)
+	inner, err := c.Connector.OpenSink(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return wrap(inner, capture, f, s.Name), nil
+}
+
+// topics are the topics that a table names.
+func topics(t *spi.Table) []string {
+	var out []string
+	for _, name := range strings.Split(t.Options[topicOption], ";") {
+		if name = strings.TrimSpace(name); name != "" {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// createTopic creates a topic unless it is there. One whose records may have no key gets one partition, so that their
+// order is kept.
+func (r *run) createTopic(name string, keyed bool) error {
+	if r.broker.Cluster().TopicInfo(name) != nil {
+		return nil
+	}
+	partitions := int32(1)
+	if keyed {
+		partitions = embed.Partitions
+	}
+	return r.broker.CreateTopic(name, partitions)
+}
+
+// endingSource is a source that is no topic. Its readers tell at which barrier they had come to their end.
+type endingSource struct {
+	spi.Source
+	job *job
+}
+
+// Reader implements spi.Source.
+func (s *endingSource) Reader(i int) spi.Reader {
+	r := &endingReader{Reader: s.Source.Reader(i)}
+	s.job.ending = append(s.job.ending, r)
+	return r
+}
+
+type endingReader struct {
+	spi.Reader
+	barriers int64
+	endedAt  atomic.Int64 // the number of the first barrier behind the end; 0 before
+}
+
+// Barrier implements spi.Reader.
+func (r *endingReader) Barrier() {
+	r.barriers++
+	if r.endedAt.Load() == 0 && r.Reader.Done() {
+		r.endedAt.Store(r.barriers)
+	}
+	r.Reader.Barrier()
+}

@@ -1,0 +1,30 @@
+package sqltest
+
+// Coverage is what tests have seen of a pipeline: changes by table, view and result.
+type Coverage map[string]int64
+
+// cover notes what the case has seen.
+func (r *run) cover() {
+	c := Coverage{}
+	for name, capture := range r.captures {
+		c[name] += capture.count()
+	}
+	for _, name := range r.session.Tables() {
+		c[name] += 0
+	}
+	for _, j := range r.jobs {
+		for table, s := range j.running.Stats().Sources {
+			if r.session.Table(table) != nil {
+				c[table] += s.Events
+			}
+		}
+	}
+	r.result.Coverage = c
+}
+
+// Add adds what another case has seen.
+func (c Coverage) Add(o Coverage) {
+	for name, n := range o {
+		c[name] += n
+	}
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluicesql/sluice/cmd/sluice/internal/sqltest"
+)
+
+// reports are the formats of sluice test.
+var reports = map[string]func(*testReport, io.Writer) error{"text": textReport, "tap": tapReport, "junit": junitReport}
+
+func textReport(r *testReport, w io.Writer) error {
+	var b strings.Builder
+	for _, c := range r.cases {
+		word := "ok  "
+		if c.result.Failed() {
+			word = "FAIL"
+		}
+		fmt.Fprintf(&b, "%s  %s  (%s)\n", word, c.name(), c.result.Elapsed.Round(time.Millisecond))
+		b.WriteString(indented(r.details(c)))
+	}
+	if r.coverage {
+		b.WriteString(r.uncovered())
+	}
+	failed := r.failed()
+	if failed > 0 {
+		fmt.Fprintf(&b, "%d of %d tests failed", failed, len(r.cases))
+	} else {
+		fmt.Fprintf(&b, "%d passed", len(r.cases))
+	}
+	fmt.Fprintf(&b, " in %s\n", r.elapsed.Round(time.Millisecond))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func indented(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString("      " + line)
+	}
+	return b.String()
+}
+
+// uncovered lists what no test has seen change, by pipeline.
+func (r *testReport) uncovered() string {
+	var b strings.Builder
+	seen := map[*suite]sqltest.Coverage{}
+	var order []*suite
+	for _, c := range r.cases {
+		if seen[c.suite] == nil {
+			seen[c.suite] = sqltest.Coverage{}
+			order = append(order, c.suite)
+		}
+		seen[c.suite].Add(c.result.Coverage)
+	}
+	for _, s := range order {
+		var never []string
+		for _, name := range slices.Sorted(maps.Keys(seen[s])) {
+			if seen[s][name] == 0 {
+				never = append(never, name)
+			}
+		}
+		fmt.Fprintf(&b, "coverage of %s: %d of %d tables, views and results saw a change", s.dir, len(seen[s])-len(never), len(seen[s]))
+		if never != nil {
+			fmt.Fprintf(&b, "; never: %s", strings.Join(never, ", "))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// tapReport is the Test Anything Protocol, version 14.
+func tapReport(r *testReport, w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "TAP version 14\n1..%d\n", len(r.cases))
+	for i, c := range r.cases {
+		word := "ok"
+		if c.result.Failed() {
+			word = "not ok"
+		}
+		fmt.Fprintf(&b, "%s %d - %s\n", word, i+1, strings.ReplaceAll(c.name(), "#", `\#`))
+		for line := range strings.Lines(r.details(c)) {
+			b.WriteString("# " + line)
+		}
+	}
+	if r.coverage {
+		for line := range strings.Lines(r.uncovered()) {
+			b.WriteString("# " + line)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// The elements of JUnit's reports.
+type (
+	junitSuites struct {
+		XMLName  xml.Name     `xml:"testsuites"`
+		Tests    int          `xml:"tests,attr"`
+		Failures int          `xml:"failures,attr"`
+		Time     string       `xml:"time,attr"`
+		Suites   []junitSuite `xml:"testsuite"`
+	}
+	junitSuite struct {
+		Name     string      `xml:"name,attr"`
+		Tests    int         `xml:"tests,attr"`
+		Failures int         `xml:"failures,attr"`
+		Time     string      `xml:"time,attr"`
+		Cases    []junitCase `xml:"testcase"`
+	}
+	junitCase struct {
+		Name    string        `xml:"name,attr"`
+		Class   string        `xml:"classname,attr"`
+		File    string        `xml:"file,attr"`
+		Time    string        `xml:"time,attr"`
+		Failure *junitFailure `xml:"failure"`
+	}
+	junitFailure struct {
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+func junitReport(r *testReport, w io.Writer) error {
+	seconds := func(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
+	all := junitSuites{Tests: len(r.cases), Failures: r.failed(), Time: seconds(r.elapsed)}
+	var took []time.Duration
+	at := map[*suite]int{}
+	for _, c := range r.cases {
+		i, ok := at[c.suite]
+		if !ok {
+			i = len(all.Suites)
+			at[c.suite] = i
+			all.Suites = append(all.Suites, junitSuite{Name: c.suite.dir})
+			took = append(took, 0)
+		}
+		s := &all.Suites[i]
+		jc := junitCase{Name: c.test.Name, Class: c.suite.dir, File: c.file.Path, Time: seconds(c.result.Elapsed)}
+		if c.result.Failed() {
+			s.Failures++
+			details := r.details(c)
+			first, _, _ := strings.Cut(details, "\n")
+			jc.Failure = &junitFailure{Message: first, Text: details}
+		}
+		s.Tests++
+		took[i] += c.result.Elapsed
+		s.Time = seconds(took[i])
+		s.Cases = append(s.Cases, jc)
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	enc := xml.NewEncoder(w)
+	enc.Indent("", "  ")
+	if err := enc.Encode(all); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
