@@ -86,7 +86,7 @@ func Load(dir string) (*Pipeline, error) {
 	p := &Pipeline{Dir: dir, Path: filepath.Join(dir, FileName)}
 	b, err := os.ReadFile(p.Path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return p, fmt.Errorf("%s is no pipeline: it has no %s; sluice init makes one", dir, FileName)
+		return p, fmt.Errorf("%s is a directory without a %s; name the SQL files in it, or make it a pipeline by sluice init", dir, FileName)
 	}
 	if err != nil {
 		return p, err
