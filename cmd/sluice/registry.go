@@ -5,6 +5,7 @@ import (
 
 	"github.com/sluicesql/sluice/connectors/blackhole"
 	"github.com/sluicesql/sluice/connectors/datagen"
+	"github.com/sluicesql/sluice/connectors/format/csv"
 	"github.com/sluicesql/sluice/connectors/format/debezium"
 	jsonformat "github.com/sluicesql/sluice/connectors/format/json"
 	"github.com/sluicesql/sluice/connectors/format/raw"
@@ -21,6 +22,7 @@ func newRegistry(stdout, stderr io.Writer) *spi.Registry {
 	datagen.Register(r)
 	kafka.Register(r)
 	printer.Register(r, stdout, stderr)
+	csv.Register(r)
 	debezium.Register(r)
 	jsonformat.Register(r)
 	raw.Register(r)

@@ -241,6 +241,26 @@ func (l *layout) keyColumn(i int) spi.Column {
 	return c
 }
 
+// valueFields are the columns that the value holds.
+func (l *layout) valueFields() []spi.Column {
+	fields := []spi.Column{}
+	for i, c := range l.table.Columns {
+		if l.inValueToo(i) {
+			fields = append(fields, c)
+		}
+	}
+	return fields
+}
+
+// keyColumns are the columns that the key holds, in its order and with its names.
+func (l *layout) keyColumns() []spi.Column {
+	fields := make([]spi.Column, len(l.keyFields))
+	for i, c := range l.keyFields {
+		fields[i] = l.keyColumn(c)
+	}
+	return fields
+}
+
 // checkDecoding has the formats look at the columns that they are to read: what they cannot read is a mistake in the
 // statement, and not the job's to find.
 func (l *layout) checkDecoding(mode spi.Mode) error {
@@ -261,6 +281,7 @@ func (l *layout) checkDecoding(mode spi.Mode) error {
 			value.Columns = append(value.Columns, c)
 		}
 	}
+	value.Fields, key.Fields = l.valueFields(), l.keyColumns()
 	value.Skip, key.Skip = make([]bool, len(value.Columns)), make([]bool, len(key.Columns))
 	if _, err := l.valueFormat.NewDecoder(value, l.valueOptions); err != nil {
 		return err
@@ -278,16 +299,8 @@ func (l *layout) checkEncoding(mode spi.Mode) error {
 	if l.upsert {
 		mode = spi.AppendOnly
 	}
-	value := spi.EncodeSpec{Mode: mode, TimeZone: time.UTC}
-	key := spi.EncodeSpec{Mode: spi.AppendOnly, TimeZone: time.UTC}
-	for i, c := range l.table.Columns {
-		if l.inValueToo(i) {
-			value.Columns = append(value.Columns, c)
-		}
-	}
-	for _, c := range l.keyFields {
-		key.Columns = append(key.Columns, l.keyColumn(c))
-	}
+	value := spi.EncodeSpec{Columns: l.valueFields(), Mode: mode, TimeZone: time.UTC}
+	key := spi.EncodeSpec{Columns: l.keyColumns(), Mode: spi.AppendOnly, TimeZone: time.UTC}
 	if _, err := l.valueFormat.NewEncoder(value, l.valueOptions); err != nil {
 		return err
 	}

@@ -378,6 +378,7 @@ func (s *source) newReader() (*reader, error) {
 		spec.Columns = append(spec.Columns, col)
 		spec.Skip = append(spec.Skip, at != inValue)
 	}
+	spec.Fields, keySpec.Fields = l.valueFields(), l.keyColumns()
 	if s.scan.DeadLetters != nil {
 		r.dead = newDeadLetterBox()
 	}

@@ -47,6 +47,9 @@ type DecodeSpec struct {
 	Columns []Column
 	// Skip marks columns that the decoder leaves alone.
 	Skip []bool
+	// Fields are all fields of the message in the table's order, of which Columns wants some: formats without
+	// names need them. nil says that the columns that are not skipped are all.
+	Fields []Column
 	// Key are positions of the primary key within Columns; set in mode Upsert.
 	Key  []int
 	Mode Mode

@@ -285,6 +285,22 @@ func (d *Decoder) binary(n *node, t *jsonscan.Token) (row.Datum, error) {
 	return row.Bytes(d.written(buf)), nil
 }
 
+// Reset begins a message of which Text reads parts.
+func (d *Decoder) Reset() { d.scratch = d.scratch[:0] }
+
+// Text is the value that a text is read as, like a string in JSON; null says that it stands for NULL. It is
+// valid until Reset.
+func (d *Decoder) Text(v *Value, s []byte, null bool) (row.Datum, error) {
+	t := jsonscan.Token{Kind: jsonscan.Null}
+	if !null {
+		at := len(d.scratch)
+		d.scratch = append(append(append(d.scratch, '"'), s...), '"') // as messages about it show it
+		d.msg = d.scratch
+		t = jsonscan.Token{Kind: jsonscan.String, Start: at + 1, End: at + 1 + len(s)}
+	}
+	return d.value(&v.node, &t)
+}
+
 // explain turns an error of package text into one with the value's place.
 func (d *Decoder) explain(err error, n *node, t *jsonscan.Token) error {
 	switch {

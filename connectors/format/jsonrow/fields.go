@@ -152,6 +152,9 @@ func NewValue(t types.Type) (*Value, error) {
 	return v, v.init(t)
 }
 
+// Type is the type of the values.
+func (v *Value) Type() types.Type { return v.typ }
+
 // Encode tells how the values are encoded.
 func (v *Value) Encode(e *Encoding) { v.encode(e) }
 
