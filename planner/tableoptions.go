@@ -3,6 +3,7 @@ package planner
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sluicesql/sluice/connectors/spi"
@@ -63,6 +64,9 @@ func withConnectorOption(decl []spi.Option) []spi.Option {
 	return append([]spi.Option{{Name: "connector"}}, decl...)
 }
 
+// otherFormats are formats of Flink's that nothing reads or writes yet.
+var otherFormats = []string{"avro", "avro-confluent", "canal-json", "debezium-avro-confluent", "debezium-protobuf-confluent", "maxwell-json", "ogg-json", "orc", "parquet", "protobuf", "protobuf-confluent"}
+
 // tableFormats are the declarations of the options of the formats that t names, with their prefixes.
 func (s *Session) tableFormats(t *Table, decl []spi.Option) ([]spi.Option, error) {
 	var out []spi.Option
@@ -72,6 +76,9 @@ func (s *Session) tableFormats(t *Table, decl []spi.Option) ([]spi.Option, error
 			continue
 		}
 		f := s.registry.Format(o.Value)
+		if f == nil && slices.Contains(otherFormats, o.Value) {
+			return nil, hint(errAt(o.ValuePos, "the format %q is not supported yet", o.Value).Coded(ast.CodeUnknownConnector), "known formats: %s", strings.Join(s.registry.Formats(), ", "))
+		}
 		if f == nil {
 			return nil, suggest(errAt(o.ValuePos, "unknown format %q", o.Value).Coded(ast.CodeUnknownConnector), o.Value, s.registry.Formats(), "formats")
 		}
