@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/goccy/go-json"
@@ -124,6 +125,12 @@ func writeStatus(w io.Writer, s *runtime.Status) error {
 			lag = display.Count(src.Lag)
 		}
 		t.line("reads "+name, fmt.Sprintf("%s records, %s skipped, waiting %s", display.Count(src.Records), display.Count(src.Skipped), lag))
+		t.line("  no change", display.Counts(src.NoChange))
+		var unknown []string
+		for _, field := range slices.Sorted(maps.Keys(src.Unknown)) {
+			unknown = append(unknown, fmt.Sprintf("%s (%s)", field, src.Unknown[field]))
+		}
+		t.line("  not declared", strings.Join(unknown, ", "))
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Sinks)) {
 		t.line("writes "+name, display.Count(s.Sinks[name].Rows)+" rows")

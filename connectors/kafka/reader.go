@@ -43,7 +43,8 @@ type reader struct {
 	dead                               *deadLetterBox // nil without
 	maxRecords                         int
 	ignoreValueErrors, ignoreKeyErrors bool
-	records, events, bytes             int64 // of the Read under way
+	records, events, bytes             int64            // of the Read under way
+	noChange                           map[string]int64 // what the decoder had counted when the source was told
 
 	joinMu  sync.Mutex
 	joining []*partition // found since; they join at the next barrier
@@ -87,6 +88,9 @@ func (r *reader) Read(b *changelog.Batch, maxRecords int) (n int, err error) {
 		if err != nil {
 			break
 		}
+	}
+	if r.records > r.events {
+		r.countKinds()
 	}
 	c := &r.src.counts
 	c.records.Add(r.records)

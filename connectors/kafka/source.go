@@ -37,6 +37,11 @@ type source struct {
 	known   map[string]map[int32]bool
 	next    int // the reader of the next partition found
 	reasons map[string]int64
+	// noChange, unknown and warned are records without a change by kind, undeclared fields by name with their first
+	// place, and warnings of decoders that were given.
+	noChange map[string]int64
+	unknown  map[string]string
+	warned   map[string]bool
 
 	commits chan []spi.Position // the latest positions to commit; room for one
 	watch   *retentionWatch
@@ -46,7 +51,8 @@ type source struct {
 
 // openSource connects, finds the partitions and resolves where each begins and ends.
 func openSource(ctx context.Context, cfg sourceConfig, scan spi.Scan) (_ *source, err error) {
-	s := &source{cfg: cfg, scan: scan, bounded: cfg.end.kind != unbounded, warn: scan.Warn, known: map[string]map[int32]bool{}, reasons: map[string]int64{}, commits: make(chan []spi.Position, 1)}
+	s := &source{cfg: cfg, scan: scan, bounded: cfg.end.kind != unbounded, warn: scan.Warn, known: map[string]map[int32]bool{}, reasons: map[string]int64{},
+		noChange: map[string]int64{}, unknown: map[string]string{}, warned: map[string]bool{}, commits: make(chan []spi.Position, 1)}
 	if s.warn == nil {
 		s.warn = func(string) {}
 	}
@@ -356,8 +362,13 @@ func (s *source) joined(parts []*partition) {
 // newReader builds a reader with decoders of its own.
 func (s *source) newReader() (*reader, error) {
 	l := s.cfg.layout
-	r := &reader{src: s, zone: s.scan.TimeZone, ready: make(chan struct{}, 1), maxRecords: s.cfg.maxPollRecords}
-	spec := spi.DecodeSpec{Key: s.scan.Key, Mode: s.scan.Mode, Partial: s.scan.Partial, TimeZone: s.scan.TimeZone, Warn: s.warn}
+	r := &reader{src: s, zone: s.scan.TimeZone, ready: make(chan struct{}, 1), noChange: map[string]int64{}, maxRecords: s.cfg.maxPollRecords}
+	spec := spi.DecodeSpec{Key: s.scan.Key, Mode: s.scan.Mode, Partial: s.scan.Partial, TimeZone: s.scan.TimeZone, Warn: r.warn, Unknown: r.unknown}
+	for i, c := range s.scan.Table.Columns {
+		if c.Metadata == "" && l.placeToRead(i) == inValue {
+			spec.Declared = append(spec.Declared, c.Name)
+		}
+	}
 	if l.upsert {
 		spec.Key, spec.Mode = nil, spi.AppendOnly // what upserts and deletes is the record, not its value
 	}
@@ -509,6 +520,12 @@ func (s *source) Stats() spi.SourceStats {
 	defer s.mu.Unlock()
 	if len(s.reasons) > 0 {
 		st.SkippedFor = maps.Clone(s.reasons)
+	}
+	if len(s.noChange) > 0 {
+		st.NoChange = maps.Clone(s.noChange)
+	}
+	if len(s.unknown) > 0 {
+		st.Unknown = maps.Clone(s.unknown)
 	}
 	for _, p := range s.parts {
 		end := min(p.logEnd.Load(), p.end)

@@ -56,7 +56,12 @@ type DecodeSpec struct {
 	// Partial is Scan.Partial.
 	Partial  []int
 	TimeZone *time.Location
-	Warn     func(msg string)
+	// Declared are the names of all physical columns of the table, those in use and others.
+	Declared []string
+	// Warn takes a warning and Unknown the name of a field that the table does not declare, once each; the connector
+	// adds the place of the message at hand. Both may be nil.
+	Warn    func(msg string)
+	Unknown func(field string)
 }
 
 // Message is one message: raw key and value. Nil is a null, which is not empty.
@@ -71,6 +76,13 @@ type Decoder interface {
 	// heartbeat) emits nothing. On an error,
 	// which is a *DecodeError for bad input, nothing of m has been appended.
 	Decode(m Message, out *Out) error
+}
+
+// KindCounter is a Decoder that counts messages without a change.
+type KindCounter interface {
+	Decoder
+	// NoChange calls f with the number of messages so far that carried no change, by kind: a short fixed name.
+	NoChange(f func(kind string, n int64))
 }
 
 // Out takes the rows of a decoder.

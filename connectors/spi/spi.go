@@ -194,8 +194,12 @@ type SourceStats struct {
 	Skipped int64 // records skipped by an option such as ignore-parse-errors, dead letters included
 	// SkippedFor divides Skipped by reason: a short fixed word such as "syntax". Nil when nothing was skipped.
 	SkippedFor map[string]int64
-	Bytes      int64
-	Lag        int64 // records known to be waiting; −1 when unknown
+	// NoChange are the records that carried no change, by kind, such as "heartbeat"; nil without any.
+	NoChange map[string]int64
+	// Unknown are fields of the records that the table does not declare, with the place where each came first.
+	Unknown map[string]string
+	Bytes   int64
+	Lag     int64 // records known to be waiting; −1 when unknown
 	// Errors counts failed attempts to reach the outside that are being tried again.
 	Errors int64
 }

@@ -21,6 +21,8 @@ type Decoder struct {
 	fromKey        *jsonrow.Fields // the key's columns in a message key
 	plain          *jsonrow.Value  // the key's column when it is the message key; nil with several
 	counts         Counts
+	columns        []string // the names of the columns in use
+	drift          *drift
 	schemas        schemas
 	ignoreTruncate bool
 	// rows says that there were rows without an envelope.
@@ -38,12 +40,27 @@ type Counts struct {
 // Counts are the messages so far that carried no change.
 func (d *Decoder) Counts() Counts { return d.counts }
 
+// NoChange implements spi.KindCounter.
+func (d *Decoder) NoChange(f func(kind string, n int64)) {
+	c := &d.counts
+	f("tombstone", c.Tombstones)
+	f("heartbeat", c.Heartbeats)
+	f("transaction", c.Transactions)
+	f("schema change", c.SchemaChanges)
+	f("logical message", c.LogicalMessages)
+	f("truncate", c.Truncates)
+}
+
 func newDecoder(s spi.DecodeSpec, rules jsonrow.Rules, form include) (*Decoder, error) {
 	d := &Decoder{form: form, upsert: s.Mode == spi.Upsert, schemas: schemas{}}
 	d.Rules = rules
 	after, err := jsonrow.Physical(s)
 	if err != nil {
 		return nil, err
+	}
+	d.drift = newDrift(s)
+	for _, f := range after {
+		d.columns = append(d.columns, f.Name)
 	}
 	if d.meta, err = metaColumns(s); err != nil {
 		return nil, err
@@ -150,9 +167,15 @@ func (d *Decoder) Decode(m spi.Message, out *spi.Out) error {
 	}
 	if err != nil {
 		out.Batch.Truncate(rows)
+		return err
 	}
-	return err
+	if e.after.Kind == jsonscan.Object {
+		return d.drift.look(d, m.Value, e.after, e.afterFields, noExtra)
+	}
+	return nil
 }
+
+func noExtra(string) bool { return false }
 
 // object is the object that e was read from: the message t, or its payload.
 func (d *Decoder) object(e *envelope, t *jsonscan.Token) *jsonscan.Token {

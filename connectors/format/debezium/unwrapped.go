@@ -3,6 +3,7 @@ package debezium
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/sluicesql/sluice/connectors/format/jsonrow"
 	"github.com/sluicesql/sluice/connectors/format/jsonscan"
@@ -143,25 +144,31 @@ func (d *Decoder) row(m spi.Message, u *unwrapped, t *jsonscan.Token, out *spi.O
 		}
 	}
 	out.Commit(op)
-	return true, nil
+	if op == changelog.Delete {
+		return true, nil
+	}
+	return true, d.drift.look(d, m.Value, t, fields, isAdded)
 }
+
+// isAdded reports whether a field of a row without an envelope is one that the transform adds.
+func isAdded(name string) bool { return strings.HasPrefix(name, "__") }
 
 // tombstone is a message whose value is null. After the event of a delete it adds nothing; alone it is the
 // delete, in streams of rows (delete.tombstone.handling.mode=tombstone) and where compaction has taken the
 // event. A second delete does no harm.
 func (d *Decoder) tombstone(m spi.Message, out *spi.Out) error {
+	if d.upsert && len(m.Key) > 0 && !bytes.Equal(m.Key, d.deleted) {
+		b := out.Begin()
+		ok, err := d.keyRow(m.Key, b)
+		switch {
+		case ok && err == nil:
+			out.Commit(changelog.Delete)
+			return nil
+		case d.rows:
+			return d.noKey(err)
+		}
+	}
 	d.counts.Tombstones++
-	if !d.upsert || len(m.Key) == 0 || bytes.Equal(m.Key, d.deleted) {
-		return nil
-	}
-	b := out.Begin()
-	ok, err := d.keyRow(m.Key, b)
-	switch {
-	case ok && err == nil:
-		out.Commit(changelog.Delete)
-	case d.rows:
-		return d.noKey(err)
-	}
 	// Otherwise the key is not made for being read, as that of a topic of change events need not be.
 	return nil
 }

@@ -47,6 +47,9 @@ func (sh *Shape) Token(k int) *Token { return &sh.toks[k] }
 // Tokens are the tokens of all members, in order.
 func (sh *Shape) Tokens() []Token { return sh.toks }
 
+// Misses is the number of objects so far that had not the layout of the ones before, the first of them included.
+func (sh *Shape) Misses() int { return sh.prog.misses }
+
 // Len is the number of members.
 func (sh *Shape) Len() int { return len(sh.members) }
 

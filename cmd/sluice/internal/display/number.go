@@ -2,7 +2,10 @@ package display
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // Count writes n with commas between groups of three digits.
@@ -16,6 +19,15 @@ func Count(n int64) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// Counts lists counts by name, as in "3 syntax, 1 type"; empty for none.
+func Counts(counts map[string]int64) string {
+	var all []string
+	for _, what := range slices.Sorted(maps.Keys(counts)) {
+		all = append(all, Count(counts[what])+" "+what)
+	}
+	return strings.Join(all, ", ")
 }
 
 // Size writes a number of bytes in the unit that suits it, of powers of 1000: 398 MB.

@@ -26,7 +26,11 @@ type Summary struct {
 	RecordsPerSecond float64 `json:"records_per_second"`
 	// SkippedFor divides RecordsSkipped by table and reason.
 	SkippedFor map[string]map[string]int64 `json:"skipped_for,omitempty"`
-	ChangesOut int64                       `json:"changes_out"`
+	// NoChange are the records without a change, by table and kind, and UnknownFields the fields that a table does not
+	// declare, with the place where each came first.
+	NoChange      map[string]map[string]int64  `json:"no_change,omitempty"`
+	UnknownFields map[string]map[string]string `json:"unknown_fields,omitempty"`
+	ChangesOut    int64                        `json:"changes_out"`
 	// UnknownDeletes are deletes of keys that were not there, which changed nothing.
 	UnknownDeletes int64 `json:"unknown_deletes"`
 	StateRows      int64 `json:"state_rows"`
@@ -54,14 +58,13 @@ func (s *Summary) Add(j runtime.Stats) {
 	s.BytesIn += in.Bytes
 	s.RecordsSkipped += in.Skipped
 	for table, src := range j.Sources {
-		for reason, n := range src.SkippedFor {
-			if s.SkippedFor == nil {
-				s.SkippedFor = map[string]map[string]int64{}
+		s.SkippedFor = addCounts(s.SkippedFor, table, src.SkippedFor)
+		s.NoChange = addCounts(s.NoChange, table, src.NoChange)
+		if len(src.Unknown) > 0 {
+			if s.UnknownFields == nil {
+				s.UnknownFields = map[string]map[string]string{}
 			}
-			if s.SkippedFor[table] == nil {
-				s.SkippedFor[table] = map[string]int64{}
-			}
-			s.SkippedFor[table][reason] += n
+			s.UnknownFields[table] = src.Unknown
 		}
 	}
 	s.ChangesOut += j.RowsOut
@@ -71,6 +74,20 @@ func (s *Summary) Add(j runtime.Stats) {
 	}
 	s.Epochs += j.Epochs
 	s.Checkpoints += j.Checkpoints
+}
+
+// addCounts adds the counts of a table to all.
+func addCounts(all map[string]map[string]int64, table string, counts map[string]int64) map[string]map[string]int64 {
+	for what, n := range counts {
+		if all == nil {
+			all = map[string]map[string]int64{}
+		}
+		if all[table] == nil {
+			all[table] = map[string]int64{}
+		}
+		all[table][what] += n
+	}
+	return all
 }
 
 // End completes the summary.
@@ -96,8 +113,11 @@ func (s *Summary) String() string {
 	if s.RecordsSkipped > 0 {
 		fmt.Fprintf(&b, ", %s records skipped", display.Count(s.RecordsSkipped))
 		if len(s.SkippedFor) > 0 {
-			fmt.Fprintf(&b, " (%s)", s.skippedFor())
+			fmt.Fprintf(&b, " (%s)", perTable(s.SkippedFor))
 		}
+	}
+	if len(s.NoChange) > 0 {
+		fmt.Fprintf(&b, ", without a change %s", perTable(s.NoChange))
 	}
 	if s.PeakRSSBytes > 0 {
 		fmt.Fprintf(&b, ", %s peak memory", display.Size(s.PeakRSSBytes))
@@ -105,15 +125,11 @@ func (s *Summary) String() string {
 	return b.String()
 }
 
-// skippedFor lists the reasons, as in "users: 3 syntax, 1 type; domains: 1 op".
-func (s *Summary) skippedFor() string {
+// perTable lists counts, as in "users: 3 syntax, 1 type; domains: 1 op".
+func perTable(counts map[string]map[string]int64) string {
 	var tables []string
-	for _, table := range slices.Sorted(maps.Keys(s.SkippedFor)) {
-		var reasons []string
-		for _, r := range slices.Sorted(maps.Keys(s.SkippedFor[table])) {
-			reasons = append(reasons, display.Count(s.SkippedFor[table][r])+" "+r)
-		}
-		tables = append(tables, table+": "+strings.Join(reasons, ", "))
+	for _, table := range slices.Sorted(maps.Keys(counts)) {
+		tables = append(tables, table+": "+display.Counts(counts[table]))
 	}
 	return strings.Join(tables, "; ")
 }

@@ -1,0 +1,113 @@
+package debezium
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sluicesql/sluice/connectors/format/jsonrow"
+	"github.com/sluicesql/sluice/connectors/format/jsonscan"
+	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/internal/near"
+)
+
+// drift watches which fields the rows of a stream have, and tells of those that the table does not declare, of columns
+// in use that no row has, and of fields that come or go on the way: a column added, dropped or renamed upstream.
+//
+// It looks at a row only when its layout surprised the scanner, so that rows like the ones before cost nothing.
+type drift struct {
+	declared []string
+	warn     func(string)
+	unknown  func(string)
+	misses   int             // of the shape, at the last look
+	known    map[string]bool // the fields of the rows so far; true while rows have them
+}
+
+// looks is how many surprises are looked at each; of the later ones it is one in lookEvery.
+const (
+	looks     = 1024
+	lookEvery = 256
+)
+
+func newDrift(s spi.DecodeSpec) *drift {
+	d := &drift{declared: s.Declared, warn: s.Warn, unknown: s.Unknown}
+	if d.warn == nil {
+		d.warn = func(string) {}
+	}
+	if d.unknown == nil {
+		d.unknown = func(string) {}
+	}
+	return d
+}
+
+// look looks at the row t, scanned with the shape of f, when there may be something new. extra are the names of
+// fields that are no columns.
+func (w *drift) look(d *Decoder, msg []byte, t *jsonscan.Token, f *jsonrow.Fields, extra func(string) bool) error {
+	n := f.Shape().Misses()
+	if n == w.misses {
+		return nil
+	}
+	w.misses = n
+	if n > looks && n%lookEvery != 0 {
+		return nil
+	}
+	var names []string
+	err := d.Members(msg, t, nil, func(name, _ *jsonscan.Token) error {
+		if s := string(jsonscan.AppendUnescaped(nil, name.Bytes(msg))); !extra(s) {
+			names = append(names, s)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	w.compare(names, d.columns)
+	return nil
+}
+
+// compare tells what a row of the fields names has new. columns are those in use.
+func (w *drift) compare(names, columns []string) {
+	first := w.known == nil
+	if first {
+		w.known = map[string]bool{}
+	}
+	for _, name := range names {
+		declared := slices.Contains(w.declared, name)
+		_, old := w.known[name]
+		if !declared && !old {
+			w.unknown(name)
+			if !first {
+				w.warn(fmt.Sprintf("the field %q is new, and no column of the table: it is ignored", name))
+			}
+		}
+		w.known[name] = true
+	}
+	for _, column := range columns {
+		had, was := w.known[column]
+		if slices.Contains(names, column) || was && !had {
+			continue
+		}
+		w.known[column] = false
+		if was {
+			w.warn(fmt.Sprintf("the column %q is no longer among the fields, and reads as NULL", column))
+			continue
+		}
+		msg := fmt.Sprintf("the column %q is not among the fields, and reads as NULL", column)
+		if like := nearField(column, names); like != "" {
+			msg += fmt.Sprintf("; there is a field %q", like)
+		}
+		w.warn(msg)
+	}
+}
+
+// nearField is the field that a column was probably meant to be: names that differ in case and underscores alone go
+// first.
+func nearField(column string, fields []string) string {
+	plain := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", "")) }
+	for _, f := range fields {
+		if plain(f) == plain(column) {
+			return f
+		}
+	}
+	return near.Name(column, fields)
+}
