@@ -212,7 +212,7 @@ func (b *builder) stream(r rel, need colSet) *stream {
 	case *relShared:
 		return b.sharedStream(r)
 	case *relJoin:
-		o := &relOuter{kind: InnerJoin, left: r.inputs[0], right: r.inputs[1], conds: r.conds, keyL: r.keyL, keyR: r.keyR}
+		o := &relOuter{kind: InnerJoin, left: r.inputs[0], right: r.inputs[1], conds: r.conds, keyL: r.keyL, keyR: r.keyR, early: r.early}
 		return b.join(o, need)
 	case *relOuter:
 		return b.join(r, need)

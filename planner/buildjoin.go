@@ -35,7 +35,7 @@ func (b *builder) join(o *relOuter, need colSet) *stream {
 	} else if p := permutation(r.stream, r.key); p != nil {
 		l.key, r.key = pick(l.key, p), pick(r.key, p)
 	}
-	n := &Join{Kind: kind, L: b.route(l), R: b.route(r)}
+	n := &Join{Kind: kind, early: o.early, L: b.route(l), R: b.route(r)}
 	n.Left, n.Right = l.node, r.node
 	var f *facts
 	if kind == InnerJoin {

@@ -253,6 +253,9 @@ func describeJoin(n *Join) (string, []string) {
 	if n.Single != "" {
 		d = append(d, n.Single+" may give one row at most for each")
 	}
+	if n.early {
+		d = append(d, "made before its turn: a side's key is unique, so that it does not multiply rows")
+	}
 	for port, side := range [...]string{"left", "right"} {
 		if n.Counts(port) {
 			d = append(d, "the matches of each "+side+" row are counted")

@@ -304,6 +304,8 @@ type Join struct {
 	// Single is, of a left join of which a left row may have one match at most, what an error calls the right
 	// input; empty otherwise.
 	Single string
+
+	early bool // see relJoin
 }
 
 // Alone says which rows of the left (0) or right (1) side come out alone.

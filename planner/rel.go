@@ -134,6 +134,8 @@ type relJoin struct {
 
 	ordered    bool
 	keyL, keyR []int
+	// early says that it comes before its turn in the text, since it does not multiply rows.
+	early bool
 }
 
 // joinInput is an input of a join with the place where it was joined, for errors.
@@ -169,6 +171,7 @@ type relOuter struct {
 
 	ordered    bool
 	keyL, keyR []int
+	early      bool // see relJoin
 }
 
 func (o *relOuter) out() []int {

@@ -10,7 +10,7 @@ import (
 )
 
 // orderJoins makes of each join of many inputs a left-deep tree of joins of two, in the order as written
-// but for inputs that have no equality with those before them: these wait.
+// but for inputs that wait: those that have no equality with those before them, and those that would multiply rows.
 func (j *logicalJob) orderJoins() error {
 	var order func(rel) (rel, error)
 	order = func(r rel) (rel, error) {
@@ -31,12 +31,7 @@ func (j *logicalJob) orderJoins() error {
 func (j *logicalJob) orderJoin(jn *relJoin) (rel, error) {
 	cur, rest, conds, crosses := jn.inputs[0].rel, slices.Clone(jn.inputs[1:]), jn.conds, jn.crosses
 	for len(rest) > 0 {
-		next := slices.IndexFunc(rest, func(in joinInput) bool {
-			return slices.ContainsFunc(nullSafe(conds, cur.out(), in.rel.out()), func(c expr.Expr) bool {
-				_, _, ok := joinKey(c, cur.out(), in.rel.out())
-				return ok
-			})
-		})
+		next, early := nextInput(cur, rest, conds)
 		if next < 0 {
 			if next = crossInput(cur, rest); next < 0 {
 				if crosses == 0 {
@@ -48,9 +43,69 @@ func (j *logicalJob) orderJoin(jn *relJoin) (rel, error) {
 		}
 		in := rest[next]
 		rest = slices.Delete(rest, next, next+1)
-		cur, conds = j.joinTwo(cur, in, conds)
+		cur, conds = j.joinTwo(cur, in, conds, early)
 	}
 	return filtered(cur, conds), nil
+}
+
+// nextInput is the input to join next by an equality, −1 where none has one: the first as written, unless that would
+// multiply rows and a later one would not, which is early then.
+func nextInput(cur rel, rest []joinInput, conds []expr.Expr) (next int, early bool) {
+	next = -1
+	for i, in := range rest {
+		l, r := keysBetween(cur, in.rel, conds)
+		switch {
+		case len(l) == 0:
+		case next < 0:
+			next = i
+			if !multiplies(cur, in.rel, l, r) || sameKey(cur, l) {
+				return next, false
+			}
+		case !multiplies(cur, in.rel, l, r):
+			return i, true
+		}
+	}
+	return next, false
+}
+
+// keysBetween are the keys by which two inputs would be joined.
+func keysBetween(cur, in rel, conds []expr.Expr) (l, r []expr.Expr) {
+	for _, c := range nullSafe(conds, cur.out(), in.out()) {
+		if a, b, ok := joinKey(c, cur.out(), in.out()); ok {
+			l, r = append(l, a), append(r, b)
+		}
+	}
+	return l, r
+}
+
+// multiplies reports whether a join may give more rows than each of its inputs has: no side's key is unique, so that
+// many rows may meet many.
+func multiplies(cur, in rel, l, r []expr.Expr) bool {
+	return !factsOf(cur).isKey(plainColumns(l)) && !factsOf(in).isKey(plainColumns(r))
+}
+
+// sameKey reports whether a join of cur by the keys l is by the key of the join that cur is: nothing is kept of what
+// that gives.
+func sameKey(cur rel, l []expr.Expr) bool {
+	j, ok := cur.(*relJoin)
+	if !ok || len(j.conds) > 0 || len(j.keyL) != len(l) {
+		return false
+	}
+	known, cols := factsOf(cur), plainColumns(l)
+	return len(cols) == len(l) && !slices.ContainsFunc(j.keyL, func(k int) bool {
+		return !slices.ContainsFunc(cols, func(c int) bool { return known.same(c, k) })
+	})
+}
+
+// plainColumns are the columns among es.
+func plainColumns(es []expr.Expr) []int {
+	var out []int
+	for _, e := range es {
+		if c, ok := e.(*expr.Column); ok {
+			out = append(out, c.Index)
+		}
+	}
+	return out
 }
 
 // crossInput is the first input that may be joined without an equality, since one side is small.
@@ -190,9 +245,9 @@ func within(e expr.Expr, cols []int) bool {
 }
 
 // joinTwo joins cur with in by all equalities between them, and returns the conditions that are left.
-func (j *logicalJob) joinTwo(cur rel, in joinInput, conds []expr.Expr) (rel, []expr.Expr) {
+func (j *logicalJob) joinTwo(cur rel, in joinInput, conds []expr.Expr, early bool) (rel, []expr.Expr) {
 	l, r := &relExtend{in: cur}, &relExtend{in: in.rel}
-	jn := &relJoin{ordered: true}
+	jn := &relJoin{ordered: true, early: early}
 	var rest, later []expr.Expr
 	jn.keyL, jn.keyR, rest = j.joinKeys(l, r, conds)
 	for _, c := range rest {
