@@ -117,7 +117,7 @@ func writeStatus(w io.Writer, s *runtime.Status) error {
 	t.line("started", s.Started.Format(time.DateTime)+" UTC")
 	t.line("shards", strconv.Itoa(s.Parallelism))
 	t.line("epochs", fmt.Sprintf("%s, checkpoints %s", display.Count(int64(s.Epochs)), display.Count(int64(s.Checkpoints))))
-	t.line("state", fmt.Sprintf("%s rows in memory, %s", display.Count(s.StateRows), display.Size(s.StateBytes)))
+	t.line("state", fmt.Sprintf("%s rows, %s in memory", display.Count(s.StateRows), display.Size(s.StateBytes)))
 	for _, name := range slices.Sorted(maps.Keys(s.Sources)) {
 		src := s.Sources[name]
 		lag := "unknown"
