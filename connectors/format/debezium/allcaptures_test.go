@@ -1,16 +1,11 @@
 package debezium
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path"
-	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -20,29 +15,10 @@ import (
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/text"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/captured"
 	"github.com/sluicesql/sluice/planner"
 	"github.com/sluicesql/sluice/sql/parser"
 )
-
-// finalTable is a table after the last change of a capture.
-type finalTable struct {
-	Key     []string `json:"primary_key"`
-	Columns map[string]string
-	Rows    []map[string]json.RawMessage
-}
-
-func finals(t *testing.T, name string) map[string]finalTable {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join(capturesDir, name+".final.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var tables map[string]finalTable
-	if err := json.Unmarshal(b, &tables); err != nil {
-		t.Fatal(err)
-	}
-	return tables
-}
 
 // declared is a table as somebody would declare it for the topic.
 type declared struct {
@@ -125,16 +101,6 @@ func only(s spi.DecodeSpec, columns ...int) spi.DecodeSpec {
 	return out
 }
 
-var notInTopic = regexp.MustCompile(`[^a-zA-Z0-9._-]`)
-
-// topicOf reports whether a topic is that of the table, or of one of its partitions.
-func topicOf(topic, table string) bool {
-	_, name, _ := strings.Cut(topic, ".")
-	_, name, ok := strings.Cut(name, ".")
-	table = notInTopic.ReplaceAllString(table, "_")
-	return ok && (name == table || name == table+"_eu" || name == table+"_us")
-}
-
 // state is a table under replay: rows by key, or a bag of them.
 type state struct {
 	byKey map[string][]string
@@ -198,8 +164,8 @@ func (s *state) rows(t *testing.T) []string {
 // column by column, so that a value that cannot be read is known by its column and key, and in whole rows.
 func TestAllCaptures(t *testing.T) {
 	used := map[int]bool{}
-	for _, name := range allCaptures(t) {
-		for table, want := range finals(t, name) {
+	for _, name := range captured.Names(t) {
+		for table, want := range captured.Finals(t, name) {
 			at := -1
 			for i := range declarations {
 				if declarations[i].of(name, table) {
@@ -223,23 +189,11 @@ func TestAllCaptures(t *testing.T) {
 	}
 }
 
-func allCaptures(t *testing.T) []string {
-	t.Helper()
-	files, err := filepath.Glob(capturesDir + "/*/*.final.json")
-	if err != nil || len(files) != 87 {
-		t.Fatal("captures are missing: ", len(files), err)
-	}
-	for i, f := range files {
-		files[i] = strings.TrimSuffix(path.Base(path.Dir(filepath.ToSlash(f)))+"/"+path.Base(filepath.ToSlash(f)), ".final.json")
-	}
-	return files
-}
-
-func replayTable(t *testing.T, name, table string, d *declared, want finalTable) {
+func replayTable(t *testing.T, name, table string, d *declared, want captured.Table) {
 	spec, o := d.spec(t)
 	var records []record
 	for _, r := range capture(t, name) {
-		if topicOf(r.Topic, table) {
+		if captured.TopicOf(r.Topic, table) {
 			records = append(records, r)
 		}
 	}
@@ -398,7 +352,7 @@ func cellsOf(r row.Row, cols []spi.Column) []string {
 }
 
 // wanted are the cells of all rows of the table, with what is known to be read in another way.
-func (d *declared) wanted(t *testing.T, spec spi.DecodeSpec, want finalTable) (rows [][]string) {
+func (d *declared) wanted(t *testing.T, spec spi.DecodeSpec, want captured.Table) (rows [][]string) {
 	if d.rows != nil {
 		return nil
 	}
@@ -410,7 +364,7 @@ func (d *declared) wanted(t *testing.T, spec spi.DecodeSpec, want finalTable) (r
 			if !ok {
 				t.Fatalf("the table has no column %s", c.Name)
 			}
-			cells[i] = canonical(raw, c.Type, want.Columns[c.Name])
+			cells[i] = captured.Canonical(raw, c.Type, want.Columns[c.Name])
 		}
 		key := keyOf(cells, spec.Key)
 		for i, c := range spec.Columns {
@@ -431,60 +385,4 @@ func (d *declared) wanted(t *testing.T, spec spi.DecodeSpec, want finalTable) (r
 		}
 	}
 	return rows
-}
-
-var yearBC = regexp.MustCompile(`^(\d+)(-.*) BC$`)
-
-// canonical is a value of the database, of its type from, as a value of typ.
-func canonical(raw json.RawMessage, typ types.Type, from string) string {
-	if string(raw) == "null" {
-		return "NULL"
-	}
-	if typ.Kind == types.Array {
-		var elems []json.RawMessage
-		if err := json.Unmarshal(raw, &elems); err != nil {
-			return err.Error()
-		}
-		var texts []string
-		for _, e := range elems {
-			texts = append(texts, canonical(e, *typ.Elem, strings.TrimSuffix(from, "[]")))
-		}
-		return "[" + strings.Join(texts, ", ") + "]"
-	}
-	s := string(raw)
-	var unquoted string
-	if json.Unmarshal(raw, &unquoted) == nil {
-		s = unquoted
-	}
-	switch {
-	case typ.IsString() && strings.HasPrefix(from, "json"):
-		return string(raw)
-	case typ.IsString():
-		return s
-	case typ.IsBinary():
-		return "x'" + strings.ToLower(strings.TrimPrefix(s, `\x`)) + "'"
-	case typ.IsNumeric() && strings.HasPrefix(from, "bit"):
-		v, err := strconv.ParseUint(s, 2, 64)
-		if err != nil {
-			return err.Error()
-		}
-		s = strconv.FormatUint(v, 10)
-	case typ.Kind != types.Date && typ.IsTemporal() && strings.HasSuffix(s, "infinity"):
-		// The value that Debezium writes for it.
-		s = map[string]string{"infinity": "294247-01-10 04:00:25.2", "-infinity": "-290308-12-21 19:59:27.6"}[s]
-	case typ.IsNumeric():
-		s = strings.NewReplacer("$", "", ",", "").Replace(s)
-	}
-	if m := yearBC.FindStringSubmatch(s); m != nil {
-		year, err := strconv.Atoi(m[1])
-		if err != nil {
-			return err.Error()
-		}
-		s = fmt.Sprintf("%05d%s", 1-year, m[2])
-	}
-	v, err := text.Parse(typ, []byte(s), nil)
-	if err != nil {
-		return fmt.Sprintf("%s (%v)", s, err)
-	}
-	return string(text.Append(nil, typ, v, nil))
 }

@@ -1,0 +1,78 @@
+package kafka
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sluicesql/sluice/connectors/spi"
+)
+
+func TestSample(t *testing.T) {
+	t.Parallel()
+	b := startBroker(t)
+	createTopic(t, b, "s.big", 3)
+	createTopic(t, b, "s.small", 1)
+	createTopic(t, b, "empty", 2)
+	for i := range 300 {
+		produce(t, b, "s.big", fmt.Sprint(i), fmt.Sprint("v", i))
+	}
+	produce(t, b, "s.small", "k", "a", "k", "null", "", "c")
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	options := func(name, value string) spi.Options {
+		return spi.Options{name: value, "properties.bootstrap.servers": b.Addr()}
+	}
+	for _, c := range []struct {
+		o    spi.Options
+		n    int
+		want map[string]int // records by topic and partition
+	}{
+		{options("topic", "s.big"), 30, map[string]int{"s.big/0": 10, "s.big/1": 10, "s.big/2": 10}},
+		{options("topic", "s.small"), 100, map[string]int{"s.small/0": 3}},
+		{options("topic", "s.small;s.big"), 18, map[string]int{"s.small/0": 3, "s.big/0": 5, "s.big/1": 5, "s.big/2": 5}},
+		{options("topic-pattern", `s\..*`), 2, map[string]int{}},
+		{options("topic", "empty"), 10, map[string]int{}},
+	} {
+		got, err := Sample(ctx, c.o, c.n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) > c.n {
+			t.Errorf("%v: %d records, want at most %d", c.o, len(got), c.n)
+		}
+		count, next := map[string]int{}, map[string]int64{}
+		for _, r := range got {
+			p := fmt.Sprintf("%s/%d", r.Topic, r.Partition)
+			if r.Offset != next[p] {
+				t.Errorf("%s: offset %d after %d", p, r.Offset, next[p]-1)
+			}
+			count[p]++
+			next[p]++
+		}
+		if len(c.want) > 0 && fmt.Sprint(count) != fmt.Sprint(c.want) {
+			t.Errorf("%v: %v, want %v", c.o, count, c.want)
+		}
+		if c.o["topic"] == "empty" && len(got) > 0 || c.o["topic-pattern"] != "" && len(got) != 2 {
+			t.Errorf("%v: %d records", c.o, len(got))
+		}
+	}
+	small, err := Sample(ctx, options("topic", "s.small"), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(small[0].Value) != "a" || small[1].Value != nil || small[2].Key != nil {
+		t.Errorf("records are %v", small)
+	}
+	for value, want := range map[string]string{"s.smal": "s.small", "(": "topic-pattern"} {
+		name := "topic"
+		if value == "(" {
+			name = "topic-pattern"
+		}
+		if _, err := Sample(ctx, options(name, value), 1); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %s", value, err, want)
+		}
+	}
+}
