@@ -9,15 +9,13 @@ func (r *run) cover() {
 	for name, capture := range r.captures {
 		c[name] += capture.count()
 	}
-	for _, name := range r.session.Tables() {
-		c[name] += 0
-	}
 	for _, j := range r.jobs {
 		for table, s := range j.running.Stats().Sources {
-			if r.session.Table(table) != nil {
-				c[table] += s.Events
-			}
+			r.read[table] += s.Events
 		}
+	}
+	for _, name := range r.session.Tables() {
+		c[name] += r.read[name]
 	}
 	r.result.Coverage = c
 }

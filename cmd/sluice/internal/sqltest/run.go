@@ -77,6 +77,7 @@ type run struct {
 	captures map[string]*capture
 	pairs    map[string][]int // a unique key of the rows of sinks
 	dirs     string           // of state; empty when the test never restarts
+	read     map[string]int64 // events by source, of runs of jobs before a restart
 	result   *Result
 }
 
@@ -85,7 +86,7 @@ const resultName = "result"
 
 // Run runs a case of a file.
 func Run(ctx context.Context, p *Pipeline, f *File, c *Case, o Options) *Result {
-	r := &run{pipeline: p, options: o, timeout: o.Timeout, file: f, captures: map[string]*capture{}, pairs: map[string][]int{}, result: &Result{Case: c}}
+	r := &run{pipeline: p, options: o, timeout: o.Timeout, file: f, captures: map[string]*capture{}, pairs: map[string][]int{}, read: map[string]int64{}, result: &Result{Case: c}}
 	began := time.Now()
 	r.result.Err = r.run(ctx, c)
 	r.result.Elapsed = time.Since(began)
@@ -308,6 +309,7 @@ func (r *run) step(ctx context.Context, d *directive) error {
 		found = r.captures[d.args[0]].look()
 	case "table":
 		found = r.captures[d.args[0]].table()
+		r.captures[d.args[0]].look() // changes are those since the last look of either kind
 	case "state":
 		var n int64
 		for _, j := range r.jobs {
@@ -381,6 +383,9 @@ func (r *run) restart(ctx context.Context, crash bool) error {
 	for _, j := range r.jobs {
 		if errors.Is(j.over(), errEnded) {
 			continue
+		}
+		for table, s := range j.running.Stats().Sources {
+			r.read[table] += s.Events
 		}
 		if crash {
 			j.stop()
