@@ -159,17 +159,14 @@ func floatResult(s *floatSum, t types.Type, mean bool) resultFunc {
 		x, special := s.special(g.v)
 		if !special {
 			s.load(g.tail)
-			if t.Kind == types.Float && !mean {
+			switch {
+			case mean:
+				x = s.sum.mean(n, t.Kind == types.Float)
+			case t.Kind == types.Float:
 				x = s.sum.float32()
-			} else {
+			default:
 				x = s.sum.float64()
 			}
-		}
-		if mean {
-			x /= float64(n)
-		}
-		if t.Kind == types.Float {
-			x = float64(float32(x))
 		}
 		b.Float64(i, x)
 		return nil

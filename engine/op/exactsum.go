@@ -117,6 +117,27 @@ func (s *exactSum) float32() float64 {
 	return float64(f)
 }
 
+// mean is the sum divided by n, rounded once, to the nearest FLOAT if float is set and DOUBLE otherwise.
+func (s *exactSum) mean(n int64, float bool) float64 {
+	// A sum of 53 bits is a DOUBLE as it is, so that only the division rounds. Near the ends of the range it might not.
+	if !float && s.sum.BitLen() <= 53 && n < 1<<53 && s.exp > -500 && s.exp < 500 {
+		return math.Ldexp(float64(s.sum.Int64()), s.exp) / float64(n)
+	}
+	num, den := new(big.Int).Set(&s.sum), big.NewInt(n)
+	if s.exp >= 0 {
+		num.Lsh(num, uint(s.exp))
+	} else {
+		den.Lsh(den, uint(-s.exp))
+	}
+	r := new(big.Rat).SetFrac(num, den)
+	if float {
+		f, _ := r.Float32()
+		return float64(f)
+	}
+	f, _ := r.Float64()
+	return f
+}
+
 // spread is n·Σx² − (Σx)², of which variances are made, unrounded: s is Σx.
 func (s *exactSum) spread(squares *exactSum, n int64) float64 {
 	left := new(big.Int).Mul(&squares.sum, big.NewInt(n))
