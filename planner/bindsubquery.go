@@ -102,7 +102,7 @@ func (b *binder) subquery(q *ast.Query, sc *scope) (*lifted, []field, error) {
 // mark joins the rows around with r and returns the column that says whether a row has a match.
 func (b *binder) mark(sc *scope, pos ast.Pos, r rel, conds []expr.Expr) expr.Expr {
 	id := b.columns.add("$match", "match", types.Of(types.Boolean).Required())
-	o := &relOuter{kind: MarkJoin, right: joinInput{rel: r, pos: pos, kind: "this subquery"}, conds: conds, mark: id, asked: unrelated(conds, r)}
+	o := &relOuter{kind: MarkJoin, right: joinInput{rel: r, pos: pos, kind: subqueryText}, conds: conds, mark: id, asked: unrelated(conds, r)}
 	sc.subs.joins = append(sc.subs.joins, o)
 	return b.columns.ref(id)
 }
@@ -332,7 +332,7 @@ func (b *binder) scalar(e *ast.Subquery, sc *scope) (expr.Expr, error) {
 		return nil, errAt(e.Pos, "a subquery that stands for a value needs one column, and this one has %d", len(fields)).Coded(ast.CodeColumnCount)
 	}
 	o := &relOuter{
-		kind: LeftJoin, right: joinInput{rel: f.rel, pos: e.Pos, kind: "this subquery"}, conds: f.conds,
+		kind: LeftJoin, right: joinInput{rel: f.rel, pos: e.Pos, kind: subqueryText}, conds: f.conds,
 		asked: unrelated(f.conds, f.rel), single: "the subquery at " + e.Pos.String(),
 	}
 	x := f.value(b, fields[0].id)
