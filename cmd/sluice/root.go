@@ -29,7 +29,7 @@ into Kafka, and keeps the results up to date: exactly, in real time, on one mach
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newRun(sources), newExplain(sources), newCheck(sources), newInfer(), newInit(), newTest(sources), newJobs(), newStatus(), newStop(), newPause(), newResume(), newSavepoint(), newState(), newSweep(sources), newVersion())
+	root.AddCommand(newRun(sources), newExplain(sources), newCheck(sources), newFmt(sources), newInfer(), newInit(), newTest(sources), newJobs(), newStatus(), newStop(), newPause(), newResume(), newSavepoint(), newState(), newSweep(sources), newVersion())
 	return root
 }
 

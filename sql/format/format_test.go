@@ -1,0 +1,104 @@
+package format
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/sluicesql/sluice/sql/ast"
+	"github.com/sluicesql/sluice/sql/parser"
+)
+
+func TestFormat(t *testing.T) {
+	datadriven.RunTest(t, "testdata/format", func(t *testing.T, d *datadriven.TestData) string {
+		out, err := Text("q.sql", d.Input+"\n")
+		if err != nil {
+			return err.Error() + "\n"
+		}
+		if again, err := Text("q.sql", out); err != nil || again != out {
+			t.Errorf("formatting %s again gives %v\n%s", out, err, again)
+		}
+		return out
+	})
+}
+
+// TestRepository formats every SQL text of the repository: the .sql files, and those of the scripts that tests run. What
+// is formatted is formatted for good, and means what it meant.
+func TestRepository(t *testing.T) {
+	root := "../.."
+	texts := 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		sql := filepath.Ext(path) == ".sql"
+		if !sql && !strings.Contains(path, "/testdata/") {
+			return nil
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if sql {
+			texts++
+			hold(t, path, string(b))
+			return nil
+		}
+		for _, text := range strings.Split(string(b), "\n----") {
+			// The input of a script's command begins behind the line of the command.
+			if i := strings.LastIndex(text, "\nrun"); i >= 0 {
+				if _, text, ok := strings.Cut(text[i+1:], "\n"); ok && parses(text) {
+					texts++
+					hold(t, path, text)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if texts < 300 {
+		t.Errorf("only %d texts were formatted", texts)
+	}
+}
+
+func parses(text string) bool {
+	_, err := parser.Parse("q.sql", text)
+	return err == nil
+}
+
+func hold(t *testing.T, path, text string) {
+	t.Helper()
+	out, err := Text(path, text)
+	if err != nil {
+		if parses(text) {
+			t.Errorf("%s: %v", path, err)
+		}
+		return
+	}
+	if again, err := Text(path, out); err != nil || again != out {
+		t.Errorf("%s: formatting it again gives %v\n%s\nafter\n%s", path, err, again, out)
+	}
+	if got, want := meaning(out), meaning(text); got != want {
+		t.Errorf("%s: formatting changes\n%s\nto\n%s", path, want, got)
+	}
+}
+
+// meaning is what the statements of a text are.
+func meaning(text string) string {
+	masked, _ := mask(text)
+	stmts, err := parser.Parse("q.sql", masked)
+	if err != nil {
+		return err.Error()
+	}
+	var b strings.Builder
+	for _, st := range stmts {
+		b.WriteString(ast.String(st) + ";\n")
+	}
+	return b.String()
+}
