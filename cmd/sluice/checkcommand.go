@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,16 +16,15 @@ import (
 
 	"github.com/sluicesql/sluice/cmd/sluice/internal/diag"
 	"github.com/sluicesql/sluice/cmd/sluice/internal/findings"
+	"github.com/sluicesql/sluice/cmd/sluice/internal/pipeline"
 	"github.com/sluicesql/sluice/planner"
 	"github.com/sluicesql/sluice/sql/ast"
 )
 
-// placeholderBroker is what ${KAFKA_BROKERS} stands for where nothing connects.
-const placeholderBroker = "localhost:9092"
-
 func newCheck(sources sourceTexts) *cobra.Command {
 	var variables variableFlag
 	var options optionFlag
+	var env environmentFlag
 	var format string
 	var strict bool
 	cmd := &cobra.Command{
@@ -33,8 +33,9 @@ func newCheck(sources sourceTexts) *cobra.Command {
 		Long: `Parse, bind and plan SQL files and tell all mistakes, and lints: what runs, and is
 probably not what was meant. Nothing connects and nothing runs.
 
-The files named are one script, in order, as they are to sluice run. Of a folder each
-.sql file is a script of its own, those in folders below included.
+The files named are one script, in order, as they are to sluice run. In a folder and those
+below it, a folder with a sluice.yaml is a pipeline, and every other .sql file is a script
+of its own.
 
 Exit codes: 0 no errors, 2 errors (with --strict, lints too).`,
 		Example: `  sluice check pipeline.sql
@@ -44,15 +45,9 @@ Exit codes: 0 no errors, 2 errors (with --strict, lints too).`,
 			if !slices.Contains(findings.Formats(), format) {
 				return wrong(fmt.Errorf("--format %s: it is one of %s", format, strings.Join(findings.Formats(), ", ")))
 			}
-			c := &checker{sources: sources, variables: variables, options: options}
-			scripts, err := checkedScripts(paths)
-			if err != nil {
-				return wrong(err)
-			}
-			for _, files := range scripts {
-				if err := c.script(files); err != nil {
-					return err
-				}
+			c := &checker{sources: sources, env: env, variables: variables, options: options}
+			if err := c.paths(paths); err != nil {
+				return err
 			}
 			if strict {
 				for i := range c.found {
@@ -75,114 +70,167 @@ Exit codes: 0 no errors, 2 errors (with --strict, lints too).`,
 	flags.BoolVar(&strict, "strict", false, "lints are errors")
 	variables.add(flags)
 	options.add(flags)
+	env.add(flags)
 	return cmd
-}
-
-// checkedScripts are the scripts that paths name, each as its files.
-func checkedScripts(paths []string) ([][]string, error) {
-	var scripts [][]string
-	var named []string
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		switch {
-		case path == "-" || err == nil && !info.IsDir():
-			named = append(named, path)
-			continue
-		case errors.Is(err, fs.ErrNotExist):
-			return nil, noSuchFile(path)
-		case err != nil:
-			return nil, err
-		}
-		files, err := sqlFiles(path)
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range files {
-			scripts = append(scripts, []string{f})
-		}
-	}
-	if named != nil {
-		scripts = append([][]string{named}, scripts...)
-	}
-	return scripts, nil
-}
-
-// sqlFiles are the SQL files of a folder and those below it, in order. A folder without any is an error.
-func sqlFiles(dir string) ([]string, error) {
-	var files []string
-	err := filepath.WalkDir(dir+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && strings.HasPrefix(d.Name(), "."):
-			return filepath.SkipDir
-		case !d.IsDir() && filepath.Ext(path) == ".sql":
-			files = append(files, path)
-		}
-		return nil
-	})
-	if err == nil && files == nil {
-		err = fmt.Errorf("%s: there is no .sql file in this folder", dir)
-	}
-	return files, err
 }
 
 // checker gathers the findings of scripts.
 type checker struct {
 	sources   sourceTexts
+	env       environmentFlag
 	variables variableFlag
 	options   optionFlag
 	found     []findings.Finding
 }
 
-// script checks the script that consists of files. Its error is one of the command line's.
-func (c *checker) script(files []string) error {
-	set, err := c.variables.set(nil)
+// paths checks what the command line names.
+func (c *checker) paths(paths []string) error {
+	named, folders, err := sortPaths(paths)
+	if err != nil {
+		return wrong(err)
+	}
+	if named != nil {
+		if err := c.script(&project{files: named}); err != nil {
+			return err
+		}
+	}
+	for _, folder := range folders {
+		pipelines, files, err := sqlFiles(folder, true)
+		if err != nil {
+			return wrong(err)
+		}
+		for _, dir := range pipelines {
+			p, err := c.sources.openPipeline(dir, c.env)
+			if list := mistakesOf(err); list != nil {
+				c.add(findings.Error, list)
+				continue
+			} else if err != nil {
+				return err
+			}
+			if err := c.script(p); err != nil {
+				return err
+			}
+		}
+		for _, file := range files {
+			if err := c.script(&project{files: []string{file}}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sortPaths tells files, and - for standard input, from folders.
+func sortPaths(paths []string) (files, folders []string, err error) {
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		switch {
+		case path == "-" || err == nil && !info.IsDir():
+			files = append(files, path)
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, nil, noSuchFile(path)
+		case err != nil:
+			return nil, nil, err
+		default:
+			folders = append(folders, path)
+		}
+	}
+	return files, folders, nil
+}
+
+// sqlFiles are the SQL files of a folder and those below it. With apart, folders of pipelines are told apart from the files
+// that lie in none of these.
+func sqlFiles(dir string, apart bool) (pipelines, files []string, err error) {
+	err = filepath.WalkDir(dir+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && strings.HasPrefix(d.Name(), ".") && d.Name() != "." && d.Name() != "..":
+			return filepath.SkipDir
+		case d.IsDir() && apart:
+			if _, err := os.Stat(filepath.Join(path, pipeline.FileName)); err == nil {
+				pipelines = append(pipelines, filepath.Clean(path))
+				return filepath.SkipDir
+			}
+		case filepath.Ext(path) == ".sql":
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err == nil && files == nil && pipelines == nil {
+		err = fmt.Errorf("%s: there is no pipeline and no .sql file in this folder", dir)
+	}
+	return pipelines, files, err
+}
+
+// mistakesOf are the mistakes with places that an error consists of.
+func mistakesOf(err error) ast.ErrorList {
+	if list, ok := errors.AsType[ast.ErrorList](err); ok {
+		return list
+	}
+	if e, ok := errors.AsType[*ast.Error](err); ok {
+		return ast.ErrorList{e}
+	}
+	return nil
+}
+
+func (c *checker) add(s findings.Severity, list ast.ErrorList) {
+	for _, e := range list {
+		c.found = append(c.found, findings.Finding{Severity: s, Error: c.sources.locateOne(e)})
+	}
+}
+
+// given are the values of the pipeline's variables. Secrets need not be there: nothing connects.
+func (c *checker) given(p *project) map[string]string {
+	given := map[string]string{}
+	if p.settings != nil {
+		for name := range p.settings.Secrets {
+			given[name] = name
+		}
+		maps.Copy(given, p.settings.Variables)
+	}
+	if _, ok := os.LookupEnv(brokersVariable); !ok && given[brokersVariable] == "" {
+		given[brokersVariable] = embeddedBroker
+	}
+	return given
+}
+
+// script checks a script. Its error is one of the command line's.
+func (c *checker) script(p *project) error {
+	set, err := c.variables.set(c.given(p))
 	if err != nil {
 		return err
 	}
-	if _, ok := os.LookupEnv(brokersVariable); !ok && set.Values[brokersVariable] == "" {
-		set.Values[brokersVariable] = placeholderBroker
-	}
 	session := planner.NewSession(newRegistry(io.Discard, io.Discard))
+	if err := p.apply(session); err != nil {
+		return err
+	}
 	if err := c.options.apply(session); err != nil {
 		return err
 	}
 	var stmts []ast.Statement
-	var mistakes ast.ErrorList
-	for _, file := range files {
+	start := len(c.found)
+	for _, file := range p.files {
 		name, src, err := readScript(file)
 		if err != nil {
 			return wrong(err)
 		}
 		parsed, err := c.sources.parseText(name, src, set)
-		if list, ok := errors.AsType[ast.ErrorList](err); ok {
-			mistakes = append(mistakes, list...)
-		} else if err != nil {
-			return wrong(err)
+		for _, e := range mistakesOf(err) {
+			c.found = append(c.found, findings.Finding{Severity: findings.Error, Error: e})
 		}
 		stmts = append(stmts, parsed...)
 	}
-	planned, f := session.Check(stmts, len(mistakes) > 0)
-	if len(mistakes) == 0 && len(f.Errors) == 0 {
-		r := &runner{flags: &runFlags{}, screen: true}
-		if e, ok := errors.AsType[*ast.Error](r.check(planned)); ok {
-			f.Errors = append(f.Errors, e)
-		}
+	parsed := len(c.found) == start
+	planned, f := session.Check(stmts, !parsed)
+	if parsed && len(f.Errors) == 0 {
+		r := &runner{flags: &runFlags{}, project: p, screen: true}
+		f.Errors = mistakesOf(r.check(planned))
 	}
-	var found []findings.Finding
-	for _, e := range mistakes {
-		found = append(found, findings.Finding{Severity: findings.Error, Error: e})
-	}
-	for _, e := range f.Errors {
-		found = append(found, findings.Finding{Severity: findings.Error, Error: c.sources.locateOne(e)})
-	}
-	for _, e := range f.Lints {
-		found = append(found, findings.Finding{Severity: findings.Warning, Error: c.sources.locateOne(e)})
-	}
-	slices.SortStableFunc(found, func(a, b findings.Finding) int {
-		return cmp.Or(cmp.Compare(slices.Index(files, a.Pos.File), slices.Index(files, b.Pos.File)), cmp.Compare(a.Pos.Offset, b.Pos.Offset))
+	c.add(findings.Error, f.Errors)
+	c.add(findings.Warning, f.Lints)
+	slices.SortStableFunc(c.found[start:], func(a, b findings.Finding) int {
+		return cmp.Or(cmp.Compare(slices.Index(p.files, a.Pos.File), slices.Index(p.files, b.Pos.File)), cmp.Compare(a.Pos.Offset, b.Pos.Offset))
 	})
-	c.found = append(c.found, found...)
 	return nil
 }

@@ -53,15 +53,20 @@ type formatter struct {
 }
 
 func (f *formatter) paths(paths []string) error {
-	scripts, err := checkedScripts(paths)
+	files, folders, err := sortPaths(paths)
 	if err != nil {
 		return wrong(err)
 	}
-	var errs []error
-	for _, files := range scripts {
-		for _, file := range files {
-			errs = append(errs, f.file(file))
+	for _, folder := range folders {
+		_, below, err := sqlFiles(folder, false)
+		if err != nil {
+			return wrong(err)
 		}
+		files = append(files, below...)
+	}
+	var errs []error
+	for _, file := range files {
+		errs = append(errs, f.file(file))
 	}
 	switch err := errors.Join(errs...); {
 	case err != nil:
@@ -77,7 +82,7 @@ func (f *formatter) file(file string) error {
 	if err != nil {
 		return err
 	}
-	f.sources[name] = &vars.Text{File: name, Original: text, Expanded: text}
+	f.sources.texts[name] = &vars.Text{File: name, Original: text, Expanded: text}
 	laid, err := format.Text(name, text)
 	if err != nil {
 		return err
