@@ -43,6 +43,9 @@ type JoinSide struct {
 	own   []byte
 	marks marks // of a side with Alone
 	many  marks // of a left side: the keys or rows that may have several matches where one is allowed
+
+	suspects marks // of a timed table, see forget.go
+	amends   changelog.Batch
 }
 
 // Nulls says what a join does with the rows of a side that have a NULL in their key, and so no match.
@@ -76,6 +79,7 @@ type Join struct {
 	err     error
 	semi    bool // no pairs come out
 	alone   bool // a side has Alone
+	timed   bool // state has a time to live
 	counted bool // and the residual condition makes its matches be counted
 
 	markRows [2]row.Row // FALSE and TRUE
@@ -87,6 +91,7 @@ type Join struct {
 // NewJoin returns a join whose results combine makes: the matching pairs, and the rows that its sides give alone.
 func NewJoin(left, right JoinSide, combine *Combine, next Output) *Join {
 	j := &Join{sides: [2]JoinSide{left, right}, combine: combine, on: combine, next: next}
+	j.timed = left.Table.Timed()
 	j.alone = left.Alone != AloneNever || right.Alone != AloneNever
 	j.counted = j.alone && combine.residual != nil
 	return j
@@ -96,7 +101,7 @@ func NewJoin(left, right JoinSide, combine *Combine, next Output) *Join {
 // a join that marks. on holds the residual condition, nil for none. show makes the results of left rows and, where they
 // are marked, of a second row of one BOOLEAN.
 func NewSemiJoin(left, right JoinSide, on, show *Combine, next Output) *Join {
-	j := &Join{sides: [2]JoinSide{left, right}, combine: show, on: on, next: next, semi: true, alone: true, counted: on != nil}
+	j := &Join{sides: [2]JoinSide{left, right}, combine: show, on: on, next: next, semi: true, alone: true, timed: left.Table.Timed(), counted: on != nil}
 	for i := range j.markRows {
 		var b row.Builder
 		b.Begin(nil, 1)
@@ -127,18 +132,17 @@ func (j *Join) push(port int, b *changelog.Batch) error {
 		case s.Nulls != NullsNone && s.keys.null[i]:
 			if s.Nulls == NullsKept {
 				j.unmatchable(port, op, r, h, key)
+				s.suspect(h, key)
 			}
 		case s.Upsert:
 			j.upsert(port, op, r, h, key)
 		case op == changelog.UpdateBefore && i+1 < n && b.Op(i+1) == changelog.UpdateAfter && bytes.Equal(key, s.keys.Key(i+1)):
 			i++
 			j.update(port, r, b.Row(i), h, key)
-		case j.alone:
-			j.changeAlone(port, op.Weight(), r, h, key)
+			s.suspect(h, key)
 		default:
-			j.matches(port, op.Weight(), r, h, key)
-			s.sub = keyenc.Append(s.sub[:0], r, s.Sub)
-			s.Table.Add(h, key, s.sub, r, int32(op.Weight()))
+			j.change(port, op.Weight(), r, h, key)
+			s.suspect(h, key)
 		}
 		if j.err != nil {
 			return j.err
@@ -148,6 +152,27 @@ func (j *Join) push(port int, b *changelog.Batch) error {
 		}
 	}
 	return j.flush()
+}
+
+// change applies an insert or a delete of a row with a key.
+func (j *Join) change(port, weight int, r row.Row, h uint64, key []byte) {
+	if j.alone {
+		j.changeAlone(port, weight, r, h, key)
+		return
+	}
+	s := &j.sides[port]
+	j.matches(port, weight, r, h, key)
+	s.sub = keyenc.Append(s.sub[:0], r, s.Sub)
+	s.Table.Add(h, key, s.sub, r, int32(weight))
+}
+
+// apply applies an insert or a delete.
+func (j *Join) apply(port int, op changelog.Op, r row.Row, h uint64, key []byte) {
+	if s := &j.sides[port]; s.Nulls != NullsNone && keyenc.HasNull(r, s.Key) {
+		j.unmatchable(port, op, r, h, key)
+		return
+	}
+	j.change(port, op.Weight(), r, h, key)
 }
 
 // flush hands on what the join has made, unless making it failed.
@@ -173,6 +198,9 @@ func (j *Join) load(k *state.KeyBatch, first int) error {
 				return err
 			}
 		}
+	}
+	if j.timed {
+		j.expire(k)
 	}
 	return nil
 }
@@ -323,6 +351,11 @@ func (j *Join) spill() {
 // Barrier implements Operator: it checks that no row was taken away that was not there, and that no unique key
 // has two rows, and gives the rows alone that the epoch brought or took away.
 func (j *Join) Barrier() error {
+	if j.timed {
+		if err := j.mend(); err != nil {
+			return err
+		}
+	}
 	for i := range j.sides {
 		s := &j.sides[i]
 		if s.Table.Negatives() > 0 || s.Table.Conflicts() > 0 {

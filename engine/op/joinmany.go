@@ -67,15 +67,11 @@ func (j *JoinMany) push(port int, b *changelog.Batch) error {
 			if after := b.Row(i); !bytes.Equal(r, after) {
 				j.change(port, +1, r, after, h, key)
 				s.applyUpdate(r, after, h, key)
+				s.suspect(h, key)
 			}
 		default:
-			if op.Negative() {
-				j.change(port, +1, r, nil, h, key)
-			} else {
-				j.change(port, +1, nil, r, h, key)
-			}
-			s.sub = keyenc.Append(s.sub[:0], r, s.Sub)
-			s.Table.Add(h, key, s.sub, r, int32(op.Weight()))
+			j.apply(port, op, r, h, key)
+			s.suspect(h, key)
 		}
 		if j.err != nil {
 			return j.err
@@ -84,9 +80,21 @@ func (j *JoinMany) push(port int, b *changelog.Batch) error {
 	return j.flush()
 }
 
+// apply applies an insert or a delete.
+func (j *JoinMany) apply(port int, op changelog.Op, r row.Row, h uint64, key []byte) {
+	s := &j.sides[port]
+	if op.Negative() {
+		j.change(port, +1, r, nil, h, key)
+	} else {
+		j.change(port, +1, nil, r, h, key)
+	}
+	s.sub = keyenc.Append(s.sub[:0], r, s.Sub)
+	s.Table.Add(h, key, s.sub, r, int32(op.Weight()))
+}
+
 func (j *JoinMany) load(k *state.KeyBatch) error {
 	for i := range j.sides {
-		if err := j.sides[i].Table.Load(k); err != nil {
+		if err := loadTimed(j.sides[i].Table, k); err != nil {
 			return err
 		}
 	}
@@ -198,6 +206,11 @@ func (j *JoinMany) pair() {
 
 // Barrier implements Operator: it checks the inputs as Join does.
 func (j *JoinMany) Barrier() error {
+	if j.sides[0].Table.Timed() {
+		if err := j.mend(); err != nil {
+			return err
+		}
+	}
 	for i := range j.sides {
 		if s := &j.sides[i]; s.Table.Negatives() > 0 || s.Table.Conflicts() > 0 {
 			return s.broken()

@@ -34,7 +34,7 @@ func NewNormaliseRows(table *state.Table, key []keyenc.Column, next Output) *Nor
 // Push implements Output.
 func (n *NormaliseRows) Push(b *changelog.Batch) error {
 	n.keys.fill(b, n.key)
-	if err := n.table.Load(&n.keys.KeyBatch); err != nil {
+	if err := loadTimed(n.table, &n.keys.KeyBatch); err != nil {
 		return err
 	}
 	for i := range b.Len() {
@@ -108,7 +108,7 @@ func (n *NormaliseIndex) KeepNull() { n.keepNull = true }
 // Push implements Output.
 func (n *NormaliseIndex) Push(b *changelog.Batch) error {
 	n.keys.fill(b, n.key)
-	if err := n.table.Load(&n.keys.KeyBatch); err != nil {
+	if err := loadTimed(n.table, &n.keys.KeyBatch); err != nil {
 		return err
 	}
 	for i := range b.Len() {
@@ -134,6 +134,8 @@ func (n *NormaliseIndex) Push(b *changelog.Batch) error {
 				n.retract(r, n.table.Value(at))
 			}
 			n.table.Put(h, key, nil, v)
+		} else if n.table.Timed() {
+			n.table.Refresh(at) // as long as the join knows the row, this must know where it is
 		}
 		n.out.AppendRow(changelog.UpdateAfter, r)
 	}

@@ -33,7 +33,7 @@ func (g Gate) Push(b *changelog.Batch) error {
 // Reemit implements Reemitter.
 func (n *NormaliseRows) Reemit() error {
 	return n.table.Keys(func(k *state.KeyBatch) error {
-		if err := n.table.Load(k); err != nil {
+		if err := n.Forget(k); err != nil {
 			return err
 		}
 		for i := range k.Len() {

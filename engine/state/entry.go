@@ -84,7 +84,7 @@ func layout(k, s, v int) (size int, long bool) {
 func (t *Table) newEntry(key, sub, value []byte, weight int32, flags uint8) Ref {
 	a := &t.sh.arena
 	size, long := layout(len(key), len(sub), len(value))
-	r := a.alloc(size)
+	r := a.alloc(size + t.timeBytes)
 	t.bytes += int64(a.size(r))
 	e := a.at(r)
 	head := headBytes
@@ -100,15 +100,19 @@ func (t *Table) newEntry(key, sub, value []byte, weight int32, flags uint8) Ref 
 	n := copy(b, key)
 	n += copy(b[n:], sub)
 	copy(b[n:], value)
+	if t.life != nil {
+		e.putTime(t.life.now)
+	}
 	return r
 }
 
-// setValueInPlace overwrites the value when the slot fits it and would not be mostly empty.
-func (a *arena) setValueInPlace(r Ref, e *entry, value []byte) bool {
+// setValueInPlace overwrites the value when the slot fits it, with more bytes behind it, and would not be mostly
+// empty.
+func (a *arena) setValueInPlace(r Ref, e *entry, value []byte, more int) bool {
 	head, k, s, _ := e.lens()
 	size, long := layout(k, s, len(value))
 	slot := a.size(r)
-	if long != (e.flags&flagLong != 0) || size > slot || (slot > 128 && size < slot/2) {
+	if long != (e.flags&flagLong != 0) || size+more > slot || (slot > 128 && size < slot/2) {
 		return false
 	}
 	if long {

@@ -20,13 +20,15 @@ import (
 //
 // Pebble's keys, the table id in big-endian order:
 //
-//	key group | table (2) | key | sub  →  uvarint(len(key)<<1)   | value
+//	key group | table (2) | key | sub   → uvarint(len(key)<<1)   | value
 //	key group | table (2) | key | value → uvarint(len(key)<<1|1) | varint(weight)     of a bag
+//	key group | table (2) | key | sub   → uvarint(len(key)<<1|1) | 0 | time | value   of a timed table
+//	key group | table (2) | key | value → uvarint(len(key)<<1|1) | varint(weight) | time   of a timed bag
 //	FF 'c'                             →  the cut of the last commit
 //	FF 'm' name                        →  metadata
 //	FF 'n' table (2)                   →  varint(number of the table's rows)
 //
-// The length in the value lets a scan tell the key from what follows it without knowing the columns.
+// A time is 8 bytes, the highest first: milliseconds since 1970. The length in the value lets a scan tell the key from what follows it without knowing the columns.
 
 // FormatVersion is the version of the state directory that this package reads and writes.
 const FormatVersion = 2
@@ -71,6 +73,12 @@ func appendRowHeader(buf []byte, keyLen int) []byte {
 	return binary.AppendUvarint(buf, uint64(keyLen)<<1)
 }
 
+// appendTimedHeader is told from a bag's value by its weight of 0, which no entry of a bag has.
+func appendTimedHeader(buf []byte, keyLen int, time int64) []byte {
+	buf = append(binary.AppendUvarint(buf, uint64(keyLen)<<1|1), 0)
+	return binary.BigEndian.AppendUint64(buf, uint64(time))
+}
+
 func appendBagValue(buf []byte, keyLen int, weight int32) []byte {
 	buf = binary.AppendUvarint(buf, uint64(keyLen)<<1|1)
 	return binary.AppendVarint(buf, int64(weight))
@@ -83,6 +91,7 @@ type stored struct {
 	bag             bool
 	key, sub, value []byte
 	weight          int32
+	time            int64 // of a timed table
 }
 
 func decodeStored(k, v []byte) (stored, error) {
@@ -98,8 +107,17 @@ func decodeStored(k, v []byte) (stored, error) {
 		return e, nil
 	}
 	w, m := binary.Varint(e.value)
-	if m != len(e.value) || w == 0 || int64(int32(w)) != w {
+	rest := e.value[max(m, 0):]
+	timed := len(rest) == 8 || w == 0 && len(rest) > 8
+	if m <= 0 || len(rest) > 0 != timed || w == 0 && !timed || int64(int32(w)) != w {
 		return stored{}, fmt.Errorf("state entry %x has a damaged weight %x", k, v)
+	}
+	if timed {
+		e.time = int64(binary.BigEndian.Uint64(rest))
+	}
+	if w == 0 {
+		e.bag, e.value = false, rest[8:]
+		return e, nil
 	}
 	e.weight, e.value, e.sub = int32(w), e.sub, nil
 	return e, nil

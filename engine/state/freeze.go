@@ -133,7 +133,7 @@ func (f *Frozen) add(t *Table, e *entry) {
 	if t.bag {
 		ident, value = value, nil
 	}
-	buf := f.room(recordHead + groupTableBytes + len(key) + len(ident) + len(value) + 2*binary.MaxVarintLen64)
+	buf := f.room(recordHead + groupTableBytes + len(key) + len(ident) + len(value) + 2*binary.MaxVarintLen64 + t.timeBytes)
 	group := keyenc.Group(keyenc.Hash(key))
 	rec := appendStateKey(buf[:recordHead], group, t.id, key, ident)
 	keyEnd := len(rec)
@@ -142,9 +142,17 @@ func (f *Frozen) add(t *Table, e *entry) {
 		binary.LittleEndian.PutUint32(rec[4:], deletedMark)
 	case t.bag:
 		rec = appendBagValue(rec, len(key), e.weight)
+		if t.life != nil {
+			rec = binary.BigEndian.AppendUint64(rec, uint64(e.time()))
+		}
 		binary.LittleEndian.PutUint32(rec[4:], uint32(len(rec)-keyEnd))
 	default:
-		rec = append(appendRowHeader(rec, len(key)), value...)
+		if t.life != nil {
+			rec = appendTimedHeader(rec, len(key), e.time())
+		} else {
+			rec = appendRowHeader(rec, len(key))
+		}
+		rec = append(rec, value...)
 		binary.LittleEndian.PutUint32(rec[4:], uint32(len(rec)-keyEnd))
 	}
 	binary.LittleEndian.PutUint32(rec, uint32(keyEnd-recordHead))

@@ -3,6 +3,7 @@ package state
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 
 	"github.com/sluicesql/sluice/engine/keyenc"
 )
@@ -24,6 +25,10 @@ const (
 type big struct {
 	ix    index
 	order *tree // of the live ones, see ordered.go; nil until it is asked for
+
+	// Of a timed table, see lifetime.go: no entry is older than oldest, or, when ages is there, than its first.
+	oldest int64
+	ages   *tree
 }
 
 // head is the head of key's group, 0 when there is none in memory.
@@ -153,6 +158,9 @@ func (t *Table) insert(h uint64, head, r Ref, n int, twin Ref) {
 		if b.order != nil && e.weight != 0 {
 			b.order.Set(r)
 		}
+		if t.life != nil {
+			b.aged(r, e)
+		}
 	} else if n >= bigGroup {
 		t.enlarge(h, head)
 	}
@@ -168,7 +176,7 @@ func (t *Table) enlarge(h uint64, head Ref) {
 	} else {
 		t.bigs = append(t.bigs, nil)
 	}
-	b := &big{ix: index{a: a}}
+	b := &big{ix: index{a: a}, oldest: math.MaxInt64}
 	t.bigs[no] = b
 	var value [4]byte
 	binary.LittleEndian.PutUint32(value[:], uint32(no))
@@ -181,6 +189,9 @@ func (t *Table) enlarge(h uint64, head Ref) {
 		e := a.at(r)
 		e.flags |= flagIndexed
 		b.ix.insert(tagOf(keyenc.Hash(e.ident(t.bag))), r)
+		if t.life != nil {
+			b.aged(r, e)
+		}
 		r = e.next
 	}
 	t.bigBytes += b.ix.bytes
@@ -225,6 +236,9 @@ func (t *Table) unlink(r Ref, e *entry) {
 	if b.order != nil {
 		b.order.Delete(r)
 	}
+	if b.ages != nil {
+		b.ages.Delete(r)
+	}
 	b.ix.remove(tagOf(keyenc.Hash(e.ident(t.bag))), r)
 	t.bigBytes += b.ix.bytes
 	e.next, e.prev = 0, 0
@@ -260,8 +274,12 @@ func (t *Table) relocate(h uint64, r Ref, e *entry, n Ref) {
 	}
 	if e.flags&flagIndexed != 0 {
 		m.flags |= flagIndexed
-		g := a.at(t.head(h, m.key()))
-		t.bigOf(g).ix.replace(tagOf(keyenc.Hash(m.ident(t.bag))), r, n)
+		b := t.bigOf(a.at(t.head(h, m.key())))
+		b.ix.replace(tagOf(keyenc.Hash(m.ident(t.bag))), r, n)
+		if b.ages != nil {
+			b.ages.Delete(r)
+			b.ages.Set(n)
+		}
 	}
 	e.next, e.prev = 0, 0
 }

@@ -201,7 +201,11 @@ type groupBuilder struct {
 func (g *groupBuilder) add(s *stored) {
 	t := g.t
 	r := t.newEntry(s.key, s.sub, s.value, 0, flagDurable|flagUsed)
-	t.setWeight(t.sh.arena.at(r), s.weight)
+	e := t.sh.arena.at(r)
+	if t.life != nil {
+		e.putTime(s.time)
+	}
+	t.setWeight(e, s.weight)
 	t.away--
 	t.insert(g.h, g.head, r, g.n, 0)
 	g.n++

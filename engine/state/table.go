@@ -38,6 +38,9 @@ type Table struct {
 	coldGroups int                    // how many
 
 	clock clock
+
+	life      *lifetime // nil unless the table is timed
+	timeBytes int       // what each entry has for its time, 0 unless the table is timed
 }
 
 // First returns the first live entry (weight other than 0) of key's group, 0 when there is none. The order
@@ -78,21 +81,25 @@ func (t *Table) Find(h uint64, key, sub []byte) Ref {
 // Weigh returns the weight of the entry (key, sub, value), 0 when it is not there. The sub of a bag's entries is
 // empty.
 func (t *Table) Weigh(h uint64, key, sub, value []byte) int32 {
-	a := &t.sh.arena
+	if r := t.entryOf(h, key, sub, value); r != 0 {
+		return t.sh.arena.at(r).weight
+	}
+	return 0
+}
+
+// entryOf is the entry (key, sub, value), live or a tombstone; 0 when it is not there.
+func (t *Table) entryOf(h uint64, key, sub, value []byte) Ref {
 	if t.bag {
 		_, r, _ := t.search(h, key, value)
-		if r == 0 {
-			return 0
-		}
-		return a.at(r).weight
+		return r
 	}
 	_, r, _ := t.search(h, key, sub)
 	if r == 0 {
 		return 0
 	}
 	for r = t.firstTwin(r); r != 0; r = t.nextTwin(r) {
-		if e := a.at(r); bytes.Equal(e.value(), value) {
-			return e.weight
+		if bytes.Equal(t.sh.arena.at(r).value(), value) {
+			return r
 		}
 	}
 	return 0
@@ -133,6 +140,7 @@ func (t *Table) Put(h uint64, key, sub, value []byte) {
 func (t *Table) Update(r Ref) []byte {
 	t.mustNotBeBag("Update")
 	e := t.sh.arena.at(r)
+	t.date(r, e)
 	t.touch(r, e)
 	return e.value()
 }
@@ -176,6 +184,7 @@ func (t *Table) Add(h uint64, key, sub, value []byte, delta int32) int32 {
 			t.remove(r)
 			return 0
 		}
+		t.date(r, e)
 		if e.weight == 0 {
 			t.reorder(r, e, true)
 		}
@@ -206,7 +215,11 @@ func (t *Table) addNew(h uint64, head Ref, n int, twin Ref, key, sub, value []by
 // setValue gives r, live or a tombstone, another value and weight; r may be replaced.
 func (t *Table) setValue(h uint64, r Ref, e *entry, value []byte, weight int32) {
 	a := &t.sh.arena
-	if a.setValueInPlace(r, e, value) {
+	t.date(r, e)
+	if a.setValueInPlace(r, e, value, t.timeBytes) {
+		if t.life != nil {
+			e.putTime(t.life.now)
+		}
 		t.setWeight(e, weight)
 		t.touch(r, e)
 		return
@@ -224,6 +237,7 @@ func (t *Table) setValue(h uint64, r Ref, e *entry, value []byte, weight int32) 
 func (t *Table) remove(r Ref) {
 	a := &t.sh.arena
 	e := a.at(r)
+	t.date(r, e)
 	twin := Ref(0)
 	if !t.bag {
 		twin = t.otherTwin(r)
