@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"time"
 
 	"github.com/sluicesql/sluice/engine/expr"
 	"github.com/sluicesql/sluice/engine/row"
@@ -20,6 +21,8 @@ type groupScope struct {
 	// items are the computed keys and arguments below the grouping.
 	items []extendItem
 	calls []aggCall
+	// ttl is what a STATE_TTL hint says of the grouping's state.
+	ttl *time.Duration
 	// sets are the grouping sets, as positions in keys; nil without GROUPING SETS and its like.
 	sets [][]int
 	// grouping are the calls of GROUPING, each with the positions of its arguments in keys.
@@ -372,7 +375,7 @@ func (g *groupScope) rel(b *binder, in rel) rel {
 	if g.sets != nil {
 		return g.unionOfSets(b, in)
 	}
-	a := &relAggregate{in: in, calls: g.calls, global: g.global}
+	a := &relAggregate{in: in, calls: g.calls, global: g.global, ttl: g.ttl}
 	for _, k := range g.keys {
 		a.keys = append(a.keys, k.id)
 	}
@@ -422,7 +425,7 @@ func (g *groupScope) oneSet(b *binder, def *sharedBody, set []int) (rel, []int) 
 	for _, id := range def.ids {
 		ref.ids = append(ref.ids, own(id))
 	}
-	a := &relAggregate{in: ref, global: len(set) == 0}
+	a := &relAggregate{in: ref, global: len(set) == 0, ttl: g.ttl}
 	x := &relExtend{in: a}
 	var cols []int
 	for i, k := range g.keys {

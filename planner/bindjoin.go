@@ -39,8 +39,8 @@ func (b *binder) join(t *ast.Join) (rel, *scope, error) {
 			return nil, nil, err
 		}
 	}
-	left := joinInput{rel: l, pos: t.Left.Position(), kind: joinText(t)}
-	right := joinInput{rel: r, pos: t.Pos, kind: joinText(t)}
+	left := joinInput{rel: l, pos: t.Left.Position(), kind: joinText(t), ttl: b.ttls.of(t.Left)}
+	right := joinInput{rel: r, pos: t.Pos, kind: joinText(t), ttl: b.ttls.of(t.Right)}
 	joined := b.joined(t, left, right, conds)
 	sc := &scope{changing: changing(joined)}
 	if len(shared) == 0 {

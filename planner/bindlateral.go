@@ -60,8 +60,8 @@ func (b *binder) lateralTable(t *ast.Join, d *ast.DerivedTable, l rel, left *sco
 	if err != nil {
 		return nil, nil, err
 	}
-	in := joinInput{rel: f.rel, pos: t.Pos, kind: joinText(t)}
-	first := joinInput{rel: l, pos: t.Left.Position(), kind: in.kind}
+	in := joinInput{rel: f.rel, pos: t.Pos, kind: joinText(t), ttl: b.ttls.of(t.Right)}
+	first := joinInput{rel: l, pos: t.Left.Position(), kind: in.kind, ttl: b.ttls.of(t.Left)}
 	var joined rel
 	switch {
 	case f.agg != nil || t.Kind == ast.LeftJoin:

@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sluicesql/sluice/engine/expr"
 	"github.com/sluicesql/sluice/engine/types"
@@ -22,6 +23,8 @@ type binder struct {
 	outer *scope
 	// hinted are the tables to which hints gave options of their own.
 	hinted map[hintedKey]*Table
+	// ttls are the STATE_TTL hints of the query that is being bound; nil without.
+	ttls *ttlHints
 }
 
 // field is a column of a query's result.
@@ -105,17 +108,26 @@ func (b *binder) body(q ast.QueryBody) (*boundQuery, error) {
 
 // selectBody binds a SELECT; order is the ORDER BY behind it, whose expressions may be over its input.
 func (b *binder) selectBody(q *ast.Select, order []ast.OrderItem) (*boundQuery, error) {
-	if len(q.Hints) > 0 {
-		return nil, refuseHint(q.Hints[0])
+	hints, err := selectHints(q.Hints)
+	if err != nil {
+		return nil, err
 	}
+	defer func(around *ttlHints) { b.ttls = around }(b.ttls)
+	b.ttls = hints
 	// Without FROM there is one row, of no columns.
 	var r rel = &relValues{rows: [][]expr.Expr{{}}}
 	sc := &scope{}
-	var err error
 	if q.From != nil {
 		if r, sc, err = b.from(q.From); err != nil {
 			return nil, err
 		}
+	}
+	var groupTTL *time.Duration
+	if len(q.GroupBy) > 0 || q.Distinct {
+		groupTTL = hints.of(q.From)
+	}
+	if err := hints.check(sc); err != nil {
+		return nil, err
 	}
 	sc.parent, sc.subs = b.outer, &subqueries{}
 	sc.changing = sc.changing || hasSubquery(q)
@@ -131,6 +143,7 @@ func (b *binder) selectBody(q *ast.Select, order []ast.OrderItem) (*boundQuery, 
 		if sc, err = b.groupBy(q, sc); err != nil {
 			return nil, err
 		}
+		sc.group.ttl = groupTTL
 		if q.Having != nil {
 			if having, err = b.condition(q.Having, sc, "HAVING"); err != nil {
 				return nil, err
@@ -194,14 +207,14 @@ func (b *binder) selectBody(q *ast.Select, order []ast.OrderItem) (*boundQuery, 
 		r = &relExtend{in: r, items: items}
 	}
 	if q.Distinct {
-		r = b.distinct(r, fields)
+		r = b.distinct(r, fields, groupTTL)
 	}
 	return &boundQuery{rel: r, fields: fields, order: keys}, nil
 }
 
 // distinct is r with each row of the fields once.
-func (b *binder) distinct(r rel, fields []field) rel {
-	a := &relAggregate{in: r}
+func (b *binder) distinct(r rel, fields []field, ttl *time.Duration) rel {
+	a := &relAggregate{in: r, ttl: ttl}
 	for _, f := range fields {
 		if !slices.Contains(a.keys, f.id) {
 			a.keys = append(a.keys, f.id)

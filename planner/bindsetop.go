@@ -54,7 +54,7 @@ func (b *binder) setOp(q *ast.SetOp) (*boundQuery, error) {
 	case q.All:
 		return &boundQuery{rel: u, fields: fields}, nil
 	}
-	return &boundQuery{rel: b.distinct(u, fields), fields: fields}, nil
+	return &boundQuery{rel: b.distinct(u, fields, nil), fields: fields}, nil
 }
 
 // converted is the column of a side that holds from as type t.

@@ -135,6 +135,7 @@ func build(jb *jobBuilder) (*Plan, error) {
 	if err := addDeadLetters(p); err != nil {
 		return nil, err
 	}
+	settleLifetimes(p)
 	number(p)
 	p.Fingerprint = fingerprint(p)
 	return p, nil

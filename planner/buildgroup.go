@@ -22,7 +22,7 @@ func (b *builder) aggregate(r *relAggregate, need colSet) *stream {
 		in = b.exchange(in, keys)
 	}
 	f := r.facts(in.facts)
-	n := &Aggregate{Input: in.node, Key: in.mustAt(keys), Global: r.global}
+	n := &Aggregate{Input: in.node, Key: in.mustAt(keys), Global: r.global, Life: Lifetime{hint: r.ttl}}
 	ids := slices.Clone(keys)
 	for i := range r.calls {
 		c := &r.calls[i]

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"time"
 
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/expr"
@@ -18,6 +19,7 @@ type joinSide struct {
 	index bool
 	// kept says that rows with a NULL in their key are kept, as the join gives them alone.
 	kept bool
+	ttl  *time.Duration
 }
 
 // join builds a keyed join of two inputs, which may be an inner one.
@@ -27,7 +29,7 @@ func (b *builder) join(o *relOuter, need colSet) *stream {
 		return b.joinMany(parts, conds, need)
 	}
 	all := need.clone().addExprs(conds)
-	l, r := b.joinSide(o.left.rel, all, o.keyL), b.joinSide(o.right.rel, all, o.keyR)
+	l, r := b.joinSide(o.left.rel, all, o.keyL, o.left.ttl), b.joinSide(o.right.rel, all, o.keyR, o.right.ttl)
 	l.kept, r.kept = kind.Alone(0) == AloneUnmatched || kind.Alone(0) == AloneMarked, kind.Alone(1) == AloneUnmatched
 	// The order of the key's columns is free: one that a side is divided by already saves its exchange.
 	if p := permutation(l.stream, l.key); p != nil {
@@ -69,13 +71,13 @@ func (b *builder) join(o *relOuter, need colSet) *stream {
 }
 
 // joinSide builds an input of a join up to its exchange, without the columns that nothing above needs.
-func (b *builder) joinSide(r rel, need colSet, key []int) *joinSide {
+func (b *builder) joinSide(r rel, need colSet, key []int, ttl *time.Duration) *joinSide {
 	keep := setOf(need.of(r.out()), key) // the other side's columns are none of its business
 	if len(keep) == 0 {
 		keep[r.out()[0]] = true // as the pruner had it
 	}
 	if c := asChain(r); b.upsertSide(c) {
-		s := &joinSide{stream: b.upsertTable(c, keep), key: key, upsert: true, pk: c.pk()}
+		s := &joinSide{stream: b.upsertTable(c, keep), key: key, upsert: true, pk: c.pk(), ttl: ttl}
 		s.index = !c.determined(key)
 		return s
 	}
@@ -86,7 +88,7 @@ func (b *builder) joinSide(r rel, need colSet, key []int) *joinSide {
 			keep[s.ids[i]] = true
 		}
 	}
-	return &joinSide{stream: b.project(s, passed(keep.of(s.ids)), nil), key: key}
+	return &joinSide{stream: b.project(s, passed(keep.of(s.ids)), nil), key: key, ttl: ttl}
 }
 
 // bestKey is the smallest unique key, as positions; nil without one.
@@ -143,10 +145,10 @@ func (b *builder) route(s *joinSide) JoinSide {
 			nulls = NullsKept
 		}
 	}
-	side := JoinSide{Upsert: s.upsert}
+	side := JoinSide{Upsert: s.upsert, Life: Lifetime{hint: s.ttl}}
 	if s.index {
 		s.stream = b.exchange(s.stream, s.pk)
-		s.stream = b.normaliseIndex(s.stream, s.pk, s.key, s.kept)
+		s.stream = b.normaliseIndex(s)
 		if nulls == NullsDropped {
 			nulls = NullsNone // the index has dropped them
 		}
@@ -225,10 +227,11 @@ func (s *stream) dividedBy(key []int) bool {
 }
 
 // normaliseIndex remembers by primary key where each row went.
-func (b *builder) normaliseIndex(s *stream, pk, route []int, keepNull bool) *stream {
+func (b *builder) normaliseIndex(s *joinSide) *stream {
 	n := &Normalise{
 		Why:   "the join key is not determined by the primary key, so an index remembers where each row went; the join's own state keeps the rows",
-		Props: b.derive(s.ids, spi.Upsert, s.facts, s.props().Bounded, s.dist), Input: s.node, Kind: NormaliseIndex, Key: s.mustAt(pk), Route: s.mustAt(route), KeepNull: keepNull,
+		Props: b.derive(s.ids, spi.Upsert, s.facts, s.props().Bounded, s.dist), Input: s.node, Kind: NormaliseIndex, Key: s.mustAt(s.pk), Route: s.mustAt(s.key), KeepNull: s.kept,
+		Life: Lifetime{hint: s.ttl},
 	}
 	return &stream{node: n, ids: s.ids, facts: s.facts, dist: s.dist}
 }

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"time"
 
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/expr"
@@ -11,6 +12,7 @@ import (
 type keyedPart struct {
 	rel rel
 	key []int
+	ttl *time.Duration
 }
 
 // manyParts are the inputs of adjacent inner joins by one key. An inner join with a further condition stays by
@@ -20,8 +22,9 @@ func manyParts(o *relOuter) []keyedPart {
 		return nil
 	}
 	j, ok := o.left.rel.(*relJoin)
-	if !ok || !j.ordered || len(j.conds) > 0 || len(j.keyL) != len(o.keyL) {
-		return []keyedPart{{o.left.rel, o.keyL}, {o.right.rel, o.keyR}}
+	two := []keyedPart{{o.left.rel, o.keyL, o.left.ttl}, {o.right.rel, o.keyR, o.right.ttl}}
+	if !ok || o.left.ttl != nil || !j.ordered || len(j.conds) > 0 || len(j.keyL) != len(o.keyL) {
+		return two
 	}
 	// The key's columns in the order of the inner join's.
 	known := factsOf(j)
@@ -29,12 +32,12 @@ func manyParts(o *relOuter) []keyedPart {
 	for i, k := range j.keyL {
 		at := slices.IndexFunc(o.keyL, func(l int) bool { return known.same(l, k) })
 		if at < 0 || slices.Contains(key[:i], o.keyR[at]) {
-			return []keyedPart{{o.left.rel, o.keyL}, {o.right.rel, o.keyR}}
+			return two
 		}
 		key[i] = o.keyR[at]
 	}
 	inner := manyParts(&relOuter{kind: InnerJoin, left: j.inputs[0], right: j.inputs[1], keyL: j.keyL, keyR: j.keyR})
-	return append(inner, keyedPart{o.right.rel, key})
+	return append(inner, keyedPart{o.right.rel, key, o.right.ttl})
 }
 
 // joinMany builds an inner join of several inputs by one key.
@@ -42,7 +45,7 @@ func (b *builder) joinMany(parts []keyedPart, conds []expr.Expr, need colSet) *s
 	all := need.clone().addExprs(conds)
 	sides := make([]*joinSide, len(parts))
 	for i, p := range parts {
-		sides[i] = b.joinSide(p.rel, all, p.key)
+		sides[i] = b.joinSide(p.rel, all, p.key, p.ttl)
 	}
 	for _, s := range sides {
 		if p := permutation(s.stream, s.key); p != nil {

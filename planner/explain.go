@@ -204,13 +204,13 @@ func describeScan(n *Scan) (string, []string) {
 func describeNormalise(n *Normalise) (string, []string) {
 	in := n.Input.Out()
 	if n.Kind == NormaliseRows {
-		return "Normalise: rows by " + in.names(n.Key), []string{"why: " + n.Why}
+		return "Normalise: rows by " + in.names(n.Key), append([]string{"why: " + n.Why}, n.Life.line()...)
 	}
 	title := fmt.Sprintf("Normalise: index from %s to %s", in.names(n.Key), in.names(n.Route))
 	if n.KeepNull {
 		title += ", NULLs too"
 	}
-	return title, []string{"why: " + n.Why}
+	return title, append([]string{"why: " + n.Why}, n.Life.line()...)
 }
 
 func describeExchange(n *Exchange) string {
@@ -290,7 +290,7 @@ func describeSide(p *Props, s JoinSide) string {
 	if s.Upsert {
 		out += "; it is the table's normaliser"
 	}
-	return out
+	return out + s.Life.text()
 }
 
 func describeSink(n *Sink) (string, []string) {

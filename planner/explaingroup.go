@@ -22,9 +22,9 @@ func describeAggregate(n *Aggregate) (string, []string) {
 		calls = append(calls, n.Calls[i].text(in))
 	}
 	if calls == nil {
-		return title, nil
+		return title, n.Life.line()
 	}
-	d := []string{"computes: " + strings.Join(calls, ", ")}
+	d := append(n.Life.line(), "computes: "+strings.Join(calls, ", "))
 	for i := range n.Bags {
 		b := &n.Bags[i]
 		text := "keeps the values of " + in.names(b.Args)
@@ -93,6 +93,7 @@ func describeWindow(n *Window) (string, []string) {
 	if n.Why != "" {
 		title = "Materialise: one row of " + rows
 	}
+	d = append(d, n.Life.line()...)
 	if order := slices.Concat(n.Order, n.Ties); len(order) > 0 {
 		d = append(d, "ordered by "+orderText(in, order)+", then by the row")
 	}

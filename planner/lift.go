@@ -242,7 +242,7 @@ func (l *lifter) liftAggregate(r *relAggregate) (*lifted, error) {
 		}
 		conds = append(conds, eq)
 	}
-	n := &relAggregate{in: bare(x), keys: keys, calls: r.calls}
+	n := &relAggregate{in: bare(x), keys: keys, calls: r.calls, ttl: r.ttl}
 	out := &lifted{rel: n, conds: conds}
 	if r.global {
 		out.agg = n

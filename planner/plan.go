@@ -168,6 +168,7 @@ type Normalise struct {
 	Route []int // NormaliseIndex: the join key within the input's columns
 	// KeepNull keeps rows with a NULL among Route.
 	KeepNull bool
+	Life     Lifetime
 	// Why tells the reason for the form, for EXPLAIN.
 	Why string
 }
@@ -290,6 +291,7 @@ type JoinSide struct {
 	// are kept are divided beside it.
 	Nulls   Nulls
 	Scatter []int
+	Life    Lifetime
 }
 
 // Join is a keyed join. Its output is the left columns followed by the right ones, or the left ones alone.

@@ -15,6 +15,7 @@ type Aggregate struct {
 	Bags []AggBag
 	// Global says that there is one row also over no rows.
 	Global bool
+	Life   Lifetime
 }
 
 // Inputs implements Node.
@@ -81,6 +82,7 @@ type Window struct {
 	Calls []WindowCall
 	// Limit keeps only rows of some ranks; nil keeps all.
 	Limit *RankLimit
+	Life  Lifetime
 	// Why tells what the node is for, where the query does not say it.
 	Why string
 }

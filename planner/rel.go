@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"time"
 
 	"github.com/sluicesql/sluice/engine/expr"
 	"github.com/sluicesql/sluice/engine/types"
@@ -141,6 +142,7 @@ type relJoin struct {
 // joinInput is an input of a join with the place where it was joined, for errors.
 type joinInput struct {
 	rel  rel
+	ttl  *time.Duration // what a STATE_TTL hint says of its state
 	pos  ast.Pos
 	kind string // how it was joined, as the user wrote it: "JOIN", "a comma"
 }

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"time"
 
 	"github.com/sluicesql/sluice/engine/expr"
 )
@@ -14,6 +15,7 @@ type relAggregate struct {
 	calls []aggCall
 	// global says that there is no GROUP BY: one row, over no rows too.
 	global bool
+	ttl    *time.Duration // what a STATE_TTL hint says of its state
 }
 
 // aggCall is a call of an aggregate function over columns of the input.

@@ -30,6 +30,7 @@ func (j *logicalJob) orderJoins() error {
 
 func (j *logicalJob) orderJoin(jn *relJoin) (rel, error) {
 	cur, rest, conds, crosses := jn.inputs[0].rel, slices.Clone(jn.inputs[1:]), jn.conds, jn.crosses
+	ttl := jn.inputs[0].ttl
 	for len(rest) > 0 {
 		next, early := nextInput(cur, rest, conds)
 		if next < 0 {
@@ -43,7 +44,8 @@ func (j *logicalJob) orderJoin(jn *relJoin) (rel, error) {
 		}
 		in := rest[next]
 		rest = slices.Delete(rest, next, next+1)
-		cur, conds = j.joinTwo(cur, in, conds, early)
+		cur, conds = j.joinTwo(joinInput{rel: cur, ttl: ttl}, in, conds, early)
+		ttl = nil
 	}
 	return filtered(cur, conds), nil
 }
@@ -252,19 +254,20 @@ func within(e expr.Expr, cols []int) bool {
 }
 
 // joinTwo joins cur with in by all equalities between them, and returns the conditions that are left.
-func (j *logicalJob) joinTwo(cur rel, in joinInput, conds []expr.Expr, early bool) (rel, []expr.Expr) {
-	l, r := &relExtend{in: cur}, &relExtend{in: in.rel}
+func (j *logicalJob) joinTwo(cur, in joinInput, conds []expr.Expr, early bool) (rel, []expr.Expr) {
+	l, r := &relExtend{in: cur.rel}, &relExtend{in: in.rel}
 	jn := &relJoin{ordered: true, early: early}
 	var rest, later []expr.Expr
 	jn.keyL, jn.keyR, rest = j.joinKeys(l, r, conds)
 	for _, c := range rest {
-		if within(c, slices.Concat(cur.out(), in.rel.out())) {
+		if within(c, slices.Concat(cur.rel.out(), in.rel.out())) {
 			jn.conds = append(jn.conds, c)
 		} else {
 			later = append(later, c)
 		}
 	}
-	jn.inputs = []joinInput{{rel: bare(l)}, {rel: bare(r), pos: in.pos, kind: in.kind}}
+	cur.rel, in.rel = bare(l), bare(r)
+	jn.inputs = []joinInput{cur, in}
 	return jn, later
 }
 

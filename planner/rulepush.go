@@ -139,7 +139,7 @@ func flatten(j *relJoin, inputs []joinInput) (clauses [][]expr.Expr) {
 			r = f.in
 		}
 		sub, ok := r.(*relJoin)
-		if !ok || !allDeterministic(sub.conds) {
+		if !ok || in.ttl != nil || !allDeterministic(sub.conds) {
 			j.inputs = append(j.inputs, in)
 			continue
 		}

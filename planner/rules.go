@@ -264,7 +264,7 @@ func renumbered(r rel, f func(int) int) rel {
 		}
 		return n
 	case *relAggregate:
-		n := &relAggregate{in: renumbered(r.in, f), keys: all(r.keys), global: r.global}
+		n := &relAggregate{in: renumbered(r.in, f), keys: all(r.keys), global: r.global, ttl: r.ttl}
 		for _, c := range r.calls {
 			n.calls = append(n.calls, c.renumbered(f))
 		}

@@ -44,7 +44,6 @@ type sessionOption struct {
 
 const (
 	noMiniBatch = "every epoch is a batch already; see sluice.epoch.max-age, sluice.epoch.max-rows and sluice.epoch.max-bytes"
-	noTTL       = "state holds what the live rows need, and forgetting some of them would make results wrong"
 )
 
 // sessionOptions is the one list of session options: checking, defaults, completion and documentation.
@@ -78,7 +77,7 @@ var sessionOptions = []sessionOption{
 	{Option: spi.Option{Name: OptUpsertMaterialize, Kind: spi.EnumOption, Default: "AUTO", Values: []string{"AUTO", "NONE", "FORCE"},
 		Help: "AUTO: where several rows of a query may have one PRIMARY KEY of the sink, they are kept, and the one with the greatest unique key is shown; NONE refuses such queries; FORCE keeps the rows in any case"}},
 	{Option: spi.Option{Name: OptStateTTL, Kind: spi.DurationOption, Default: "0 ms",
-		Help: "0: state is never forgotten"}, only: []string{"0", "0 ms", "0ms", "0 s", "0s"}, why: noTTL},
+		Help: "how long state is kept that nothing changes; then it is forgotten, as if its rows had never been; 0: for ever"}},
 	{Option: spi.Option{Name: "table.exec.mini-batch.enabled", Kind: spi.BoolOption, Default: "false",
 		Help: "false: " + noMiniBatch}, only: []string{"false"}, why: noMiniBatch},
 	{Option: spi.Option{Name: "table.exec.mini-batch.allow-latency", Kind: spi.DurationOption, Unsupported: noMiniBatch}},

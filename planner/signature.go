@@ -30,6 +30,9 @@ func StateTables(n Node) int {
 	case *Normalise:
 		return 1
 	case *Window:
+		if n.Life.Timed { // the partitions' ages
+			return 2
+		}
 		return 1
 	case *Aggregate: // groups, accumulators' bytes, bags
 		return 2 + len(n.Bags)
@@ -208,6 +211,8 @@ var (
 	nodeType  = reflect.TypeFor[Node]()
 	exprType  = reflect.TypeFor[expr.Expr]()
 	propsType = reflect.TypeFor[Props]()
+
+	lifetimeType = reflect.TypeFor[Lifetime]()
 )
 
 // fields writes what a node says of itself: every field counts that is not known to be for people alone, so that
@@ -216,6 +221,12 @@ func (s *signer) fields(b *strings.Builder, v reflect.Value) {
 	t := v.Type()
 	for i := range t.NumField() {
 		f := t.Field(i)
+		if f.Type == lifetimeType {
+			if v.Field(i).Interface().(Lifetime).Timed { // how long it lives says nothing of what it is
+				b.WriteString(" timed")
+			}
+			continue
+		}
 		if !f.IsExported() || f.Type == propsType || f.Name == "Why" || f.Type.Implements(nodeType) || f.Type.Kind() == reflect.Slice && f.Type.Elem().Implements(nodeType) {
 			continue
 		}

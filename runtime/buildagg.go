@@ -15,7 +15,7 @@ import (
 func (b *builder) aggregate(in *instance, n *planner.Aggregate, out op.Output) error {
 	ts := n.Input.Out().Types()
 	spec := op.AggregateSpec{
-		Table: b.table(in, n, 0, false), Tails: b.table(in, n, 1, false), Types: ts, Key: n.Key,
+		Table: b.lifeTable(in, n, 0, false, &n.Life), Tails: b.table(in, n, 1, false), Types: ts, Key: n.Key,
 		Global:   n.Global && in.index == keyenc.Shard(keyenc.Group(keyenc.Hash(nil)), in.frag.width),
 		Name:     fmt.Sprintf("aggregate #%d, over %s", n.ID, tablesOf(n.Input)),
 		Describe: func(r row.Row) string { return describe(r, n.Columns[:len(n.Key)], b.job.cfg.TimeZone) },
@@ -36,8 +36,10 @@ func (b *builder) aggregate(in *instance, n *planner.Aggregate, out op.Output) e
 	if err != nil {
 		return err
 	}
+	in.unknown = append(in.unknown, &o.UnknownDeletes)
 	in.barrier = append(in.barrier, o)
 	in.inputs[n] = []op.Output{o}
+	in.forgets(o, spec.Table)
 	return b.reemits(in, n, o)
 }
 
@@ -64,6 +66,9 @@ func (b *builder) window(in *instance, n *planner.Window, out op.Output) error {
 		Table: b.table(in, n, 0, true), Types: ts, Partition: n.Partition, Order: orderColumns(ts, n.Order), Ties: orderColumns(ts, n.Ties),
 		AppendOnly: p.Mode == spi.AppendOnly, Name: fmt.Sprintf("window #%d, over %s", n.ID, tablesOf(n.Input)),
 	}
+	if n.Life.Timed {
+		spec.Ages = b.lifeTable(in, n, 1, false, &n.Life)
+	}
 	if l := n.Limit; l != nil {
 		spec.Limit = &op.WindowLimit{Kind: l.Kind, Lo: l.Lo, Hi: l.Hi}
 	}
@@ -79,7 +84,9 @@ func (b *builder) window(in *instance, n *planner.Window, out op.Output) error {
 	if err != nil {
 		return err
 	}
+	in.unknown = append(in.unknown, &o.UnknownDeletes)
 	in.barrier = append(in.barrier, o)
 	in.inputs[n] = []op.Output{o}
+	in.forgets(o, spec.Ages)
 	return b.reemits(in, n, o)
 }

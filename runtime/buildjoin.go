@@ -35,6 +35,7 @@ func (b *builder) join(in *instance, n *planner.Join, out op.Output) error {
 	in.unknown = append(in.unknown, &o.UnknownDeletes)
 	in.barrier = append(in.barrier, o)
 	in.inputs[n] = []op.Output{o.Port(0), o.Port(1)}
+	in.forgets(o, l.Table, r.Table)
 	return b.reemits(in, n, o)
 }
 
@@ -83,7 +84,7 @@ func (b *builder) sideOf(in *instance, n planner.Node, port int, s planner.JoinS
 	ts := input.Out().Types()
 	bag := s.Layout == planner.LayoutBag
 	j := op.JoinSide{
-		Table: b.table(in, n, port, bag), Key: keyenc.Columns(ts, s.Key), Bag: bag, Upsert: s.Upsert,
+		Table: b.lifeTable(in, n, port, bag, &s.Life), Key: keyenc.Columns(ts, s.Key), Bag: bag, Upsert: s.Upsert,
 		Nulls: nullsOf[s.Nulls], Scatter: keyenc.Columns(ts, s.Scatter),
 		Name:     fmt.Sprintf("the %s input of join #%d, %s,", name, n.Out().ID, tablesOf(input)),
 		Describe: func(r row.Row) string { return describe(r, input.Out().Columns, b.job.cfg.TimeZone) },
@@ -116,6 +117,7 @@ func (b *builder) joinMany(in *instance, n *planner.JoinMany, out op.Output) err
 	in.barrier = append(in.barrier, o)
 	for i := range sides {
 		in.inputs[n] = append(in.inputs[n], o.Port(i))
+		in.forgets(o, sides[i].Table)
 	}
 	return nil
 }

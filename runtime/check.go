@@ -49,7 +49,7 @@ func (b *builder) spec(n planner.Node, width int) *op.CheckSpec {
 }
 
 // accountable reports whether n's weights and keys can be added up: from the first epoch on, since what came before
-// a restart is not known; not of a source, whose faults are not the engine's; and not of an exchange, which may end
+// a restart is not known, and only where nothing is forgotten; not of a source, whose faults are not the engine's; and not of an exchange, which may end
 // in several places. An upsert stream may hold one key in several readers, until an exchange brings its changes
 // together.
 func (b *builder) accountable(n planner.Node) bool {
@@ -57,7 +57,12 @@ func (b *builder) accountable(n planner.Node) bool {
 	case *planner.Scan, *planner.Exchange:
 		return false
 	}
-	return b.job.control.epoch == 1 && (n.Out().Mode != spi.Upsert || n.Out().Dist != nil)
+	return b.job.control.epoch == 1 && !forgetful(n) && (n.Out().Mode != spi.Upsert || n.Out().Dist != nil)
+}
+
+// forgetful reports whether n, or what it reads, forgets rows, so that they may be given twice and never be taken back.
+func forgetful(n planner.Node) bool {
+	return planner.Forgets(n) || slices.ContainsFunc(n.Inputs(), forgetful)
 }
 
 // upsertKey are the columns that deletes of an upsert stream carry.

@@ -26,6 +26,7 @@ type instance struct {
 	dead    op.Output   // source fragments: where its dead letters go; nil without
 	inputs  map[planner.Node][]op.Output
 	tables  []*state.Table
+	timed   []timedTable
 	unknown []*int64 // counters of deletes that deleted nothing
 	checks  []*op.Checker
 	// What writes sinks anew; see reemission.
@@ -178,7 +179,7 @@ func (b *builder) node(in *instance, n planner.Node) error {
 
 func (b *builder) normalise(in *instance, n *planner.Normalise, out op.Output) error {
 	ts := n.Input.Out().Types()
-	t := b.table(in, n, 0, false)
+	t := b.lifeTable(in, n, 0, false, &n.Life)
 	if n.Kind == planner.NormaliseIndex {
 		o := op.NewNormaliseIndex(t, ts, n.Key, n.Route, out)
 		o.Completer = b.completer(n.Input)
@@ -187,12 +188,14 @@ func (b *builder) normalise(in *instance, n *planner.Normalise, out op.Output) e
 		}
 		in.unknown = append(in.unknown, &o.UnknownDeletes)
 		in.inputs[n] = []op.Output{o}
+		in.forgets(o, t)
 		return nil
 	}
 	o := op.NewNormaliseRows(t, keyenc.Columns(ts, n.Key), out)
 	o.Completer = b.completer(n.Input)
 	in.unknown = append(in.unknown, &o.UnknownDeletes)
 	in.inputs[n] = []op.Output{o}
+	in.forgets(o, t)
 	return b.reemits(in, n, o)
 }
 
@@ -228,4 +231,9 @@ func (b *builder) table(in *instance, n planner.Node, port int, bag bool) *state
 func (j *Job) newExprCtx() *expr.Ctx { return &expr.Ctx{Zone: j.cfg.TimeZone} }
 
 // setTime sets the time of the epoch that begins: what CURRENT_TIMESTAMP gives in it.
-func (in *instance) setTime(millis int64) { in.ctx.Now = millis * 1000 }
+func (in *instance) setTime(millis int64) {
+	in.ctx.Now = millis * 1000
+	for _, t := range in.timed {
+		t.table.SetTime(millis)
+	}
+}

@@ -187,6 +187,9 @@ func (t *shardTask) atBarrier(ctx context.Context, b *barrier) error {
 			return err
 		}
 	}
+	if err := t.inst.forget(); err != nil {
+		return err
+	}
 	var frozen *state.Frozen
 	if s := t.inst.shard; s != nil {
 		if err := t.settle(); err != nil {

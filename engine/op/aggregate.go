@@ -67,11 +67,15 @@ type Aggregate struct {
 	now     changelog.Batch // the row that a group shows now
 	rb      row.Builder
 	fresh   []byte // the state of a group without rows
+	digest  int    // of a timed table, the word that sums up hashes of the group's rows; 0 otherwise
 	scratch []byte
 	tail    []byte
 	text    []byte
 	group   group // whose row is being made
 	failed  error
+
+	// UnknownDeletes counts the deletes, of a timed table, of rows of groups that were not there.
+	UnknownDeletes int64
 }
 
 // NewAggregate returns the operator.
@@ -104,6 +108,10 @@ func NewAggregate(spec AggregateSpec, next Output) (*Aggregate, error) {
 		if acc.bag >= 0 {
 			a.bags[acc.bag].distinct = append(a.bags[acc.bag].distinct, i)
 		}
+	}
+	if spec.Table.Timed() {
+		a.digest = a.words
+		a.words++
 	}
 	a.fresh = make([]byte, 8*a.words)
 	return a, nil
@@ -149,12 +157,33 @@ func (a *Aggregate) load(keys *state.KeyBatch) error {
 			return err
 		}
 	}
+	if a.spec.Table.Timed() {
+		a.spec.Table.Expire(keys, func(i int, _ state.Ref) { a.drop(keys.Hash(i), keys.Key(i)) })
+	}
 	return nil
+}
+
+// drop removes what a group has beside its accumulators.
+func (a *Aggregate) drop(h uint64, key []byte) {
+	for _, i := range a.tails {
+		sub := tailKey(i)
+		if at := a.spec.Tails.Find(h, key, sub[:]); at != 0 {
+			a.spec.Tails.Delete(at)
+		}
+	}
+	if a.spec.Table.Timed() {
+		for i := range a.bags {
+			a.bags[i].Table.DeleteGroup(h, key)
+		}
+	}
 }
 
 // apply applies a row w times to a group.
 func (a *Aggregate) apply(h uint64, key, v []byte, r row.Row, w int64) {
 	setWord(v, 0, word(v, 0)+w)
+	if a.digest > 0 {
+		setWord(v, a.digest, word(v, a.digest)+w*int64(keyenc.Hash(r)))
+	}
 	for i := range a.accs {
 		if acc := &a.accs[i]; acc.bag < 0 && counts(acc.filter, r) {
 			acc.add(v[8*acc.at:], r, w)
@@ -298,22 +327,37 @@ func (a *Aggregate) after(h uint64, key []byte) (row.Row, error) {
 	if at == 0 {
 		return nil, nil
 	}
-	v := t.Value(at)
-	if word(v, 0) < 0 {
+	v := t.Value(at) // changed in this epoch, so that it will be written
+	if word(v, 0) < 0 && !t.Timed() {
 		return nil, a.broken()
+	}
+	if t.Timed() {
+		a.mend(h, key, word(v, 0))
+		if word(v, 0) < 0 && a.spec.Global {
+			copy(v, a.fresh)
+			a.drop(h, key)
+		}
 	}
 	a.now.Reset()
 	if a.show(&a.now, h, key, v); a.now.Len() > 0 {
 		return a.now.Row(0), nil
 	}
 	t.Delete(at)
-	for _, i := range a.tails {
-		sub := tailKey(i)
-		if at := a.spec.Tails.Find(h, key, sub[:]); at != 0 {
-			a.spec.Tails.Delete(at)
+	a.drop(h, key)
+	return nil, nil
+}
+
+// mend undoes the deletes of what is forgotten: a group of less than no rows goes by itself, and of its values those
+// go that are there less than not at all.
+func (a *Aggregate) mend(h uint64, key []byte, rows int64) {
+	if rows < 0 {
+		a.UnknownDeletes -= rows
+	}
+	for i := range a.bags {
+		if t := a.bags[i].Table; t.Negatives() > 0 {
+			t.DeleteNegatives(h, key)
 		}
 	}
-	return nil, nil
 }
 
 // begin makes the global group, once, where the state does not have it.

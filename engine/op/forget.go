@@ -35,6 +35,12 @@ func (j *Join) Forget(k *state.KeyBatch) error { return j.load(k, 0) }
 // Forget implements Forgetter.
 func (j *JoinMany) Forget(k *state.KeyBatch) error { return j.load(k) }
 
+// Forget implements Forgetter.
+func (a *Aggregate) Forget(k *state.KeyBatch) error { return a.load(k) }
+
+// Forget implements Forgetter.
+func (w *Window) Forget(k *state.KeyBatch) error { return w.load(k) }
+
 // loadTimed loads the groups of the keys and, of a timed table, drops what is too old.
 func loadTimed(t *state.Table, k *state.KeyBatch) error {
 	if err := t.Load(k); err != nil || !t.Timed() {

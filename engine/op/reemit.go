@@ -66,7 +66,7 @@ func (a *Aggregate) Reemit() error {
 // Reemit implements Reemitter.
 func (w *Window) Reemit() error {
 	return w.spec.Table.Keys(func(k *state.KeyBatch) error {
-		if err := w.spec.Table.Load(k); err != nil {
+		if err := w.load(k); err != nil {
 			return err
 		}
 		for i := range k.Len() {

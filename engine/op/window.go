@@ -16,6 +16,9 @@ import (
 type WindowSpec struct {
 	// Table is a bag of the rows by partition.
 	Table *state.Table
+	// Ages, of a window with a time to live, holds a word for each partition, that sums up hashes of its rows: the
+	// partition is forgotten with it. Nil otherwise.
+	Ages *state.Table
 	// Types are those of the input; the output is the input's columns and then the calls' results.
 	Types     []types.Type
 	Partition []int
@@ -54,6 +57,9 @@ type Window struct {
 	leasts  leasts
 	part    partition
 	diff    differ
+
+	// UnknownDeletes counts the deletes, of a window with a time to live, of rows that were not there.
+	UnknownDeletes int64
 }
 
 // NewWindow returns the operator.
@@ -68,7 +74,7 @@ func NewWindow(spec WindowSpec, next Output) (*Window, error) {
 func (w *Window) Push(b *changelog.Batch) error {
 	t := w.spec.Table
 	w.keys.fill(b, w.key)
-	if err := t.Load(&w.keys.KeyBatch); err != nil {
+	if err := w.load(&w.keys.KeyBatch); err != nil {
 		return err
 	}
 	for i := range b.Len() {
@@ -87,8 +93,58 @@ func (w *Window) Push(b *changelog.Batch) error {
 			}
 		}
 		t.Add(h, key, nil, w.enc, int32(b.Op(i).Weight()))
+		w.changed(h, key, w.enc, int32(b.Op(i).Weight()))
 	}
 	return nil
+}
+
+// load makes the partitions of the keys resident, and drops those that are too old.
+func (w *Window) load(keys *state.KeyBatch) error {
+	if err := w.spec.Table.Load(keys); err != nil || w.spec.Ages == nil {
+		return err
+	}
+	if err := w.spec.Ages.Load(keys); err != nil {
+		return err
+	}
+	w.spec.Ages.Expire(keys, func(i int, _ state.Ref) { w.spec.Table.DeleteGroup(keys.Hash(i), keys.Key(i)) })
+	return nil
+}
+
+// changed notes a change of an entry, where partitions have a time to live.
+func (w *Window) changed(h uint64, key, value []byte, weight int32) {
+	t := w.spec.Ages
+	if t == nil {
+		return
+	}
+	by := int64(weight) * int64(keyenc.Hash(value))
+	at := t.Find(h, key, nil)
+	if at == 0 {
+		var fresh [8]byte
+		setWord(fresh[:], 0, by)
+		t.Put(h, key, nil, fresh[:])
+		return
+	}
+	v := t.Update(at)
+	setWord(v, 0, word(v, 0)+by)
+}
+
+// mend undoes the deletes of rows that are forgotten, and lets go of the ages of partitions without rows.
+func (w *Window) mend() error {
+	t := w.spec.Table
+	return w.touched.each(w.load, func(k int, h uint64, key []byte) error {
+		if t.Negatives() > 0 {
+			if n := t.DeleteNegatives(h, key); n < 0 {
+				w.UnknownDeletes -= n
+				if w.first {
+					w.follow(k, h, key)
+				}
+			}
+		}
+		if t.First(h, key) == 0 {
+			w.spec.Ages.DeleteGroup(h, key)
+		}
+		return nil
+	})
 }
 
 // show appends what a partition shows.
@@ -150,6 +206,7 @@ func (w *Window) trim(h uint64, key []byte) {
 		return true
 	})
 	for _, r := range w.excess {
+		w.changed(h, key, t.Value(r), -t.Weight(r))
 		t.Delete(r)
 	}
 }
@@ -159,6 +216,11 @@ func (w *Window) Barrier() error {
 	if w.touched.n == 0 {
 		return nil
 	}
+	if w.spec.Ages != nil {
+		if err := w.mend(); err != nil {
+			return err
+		}
+	}
 	if w.spec.Table.Negatives() > 0 {
 		return fmt.Errorf("%s: %s", w.spec.Name, untrue)
 	}
@@ -166,7 +228,7 @@ func (w *Window) Barrier() error {
 		if err := w.settleFirst(); err != nil {
 			return err
 		}
-	} else if err := w.touched.each(w.spec.Table.Load, w.settle); err != nil {
+	} else if err := w.touched.each(w.load, w.settle); err != nil {
 		return err
 	}
 	w.touched.reset()

@@ -70,8 +70,10 @@ func (w *Window) pushFirst(h uint64, key []byte, delta int32) error {
 		}
 	}
 	if beaten != 0 {
+		w.changed(h, key, t.Value(beaten), -t.Weight(beaten))
 		t.Delete(beaten)
 	}
+	w.changed(h, key, w.enc, delta)
 	weight := t.Add(h, key, nil, w.enc, delta)
 	was := w.leasts.get(k)
 	switch order := bytes.Compare(w.enc, was); {

@@ -47,10 +47,10 @@ func (e *entry) timeSlot() []byte {
 	return e.bytesAt(head+k+s+v, entryTimeBytes)
 }
 
-// TimedTable is Table for a table whose entries carry the time of their last change. What was written longer than ttl
-// milliseconds ago goes with Expire; 0 is never. A table that is timed stays so, for any ttl: it is on-disk format.
-func (sh *Shard) TimedTable(id uint16, bag bool, ttl int64) *Table {
-	t := sh.Table(id, bag)
+// MakeTimed makes the entries of a table that is empty yet carry the time of their last change. What was written ttl
+// milliseconds ago, or before, goes with Expire; 0 is never. A table that is timed stays so, for any ttl: it is on-disk
+// format.
+func (t *Table) MakeTimed(ttl int64) {
 	if t.life == nil {
 		if t.ix.used > 0 {
 			panic("state: a table that holds entries becomes timed")
@@ -58,7 +58,6 @@ func (sh *Shard) TimedTable(id uint16, bag bool, ttl int64) *Table {
 		t.life, t.timeBytes = &lifetime{}, entryTimeBytes
 	}
 	t.life.ttl = ttl
-	return t
 }
 
 // SetTime begins an epoch of a timed table: millis is its time. Time does not go back.
@@ -236,6 +235,26 @@ func (t *Table) ageOrder(b *big, head *entry) *tree {
 		r = a.at(r).next
 	}
 	return b.ages
+}
+
+// DeleteGroup removes all entries of a loaded group.
+func (t *Table) DeleteGroup(h uint64, key []byte) {
+	for r := t.First(h, key); r != 0; r = t.First(h, key) {
+		t.remove(r)
+	}
+}
+
+// DeleteNegatives removes the entries of a loaded group with negative weights, and returns the sum of these.
+func (t *Table) DeleteNegatives(h uint64, key []byte) (sum int64) {
+	for r := t.First(h, key); r != 0; {
+		next := t.Next(r)
+		if w := t.Weight(r); w < 0 {
+			sum += int64(w)
+			t.remove(r)
+		}
+		r = next
+	}
+	return sum
 }
 
 // Timed reports whether the table is timed.
