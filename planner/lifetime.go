@@ -62,6 +62,19 @@ func Forgets(n Node) bool {
 	return slices.ContainsFunc(lifetimesOf(n), func(l *Lifetime) bool { return l.TTL > 0 })
 }
 
+// ShortestTTL is the shortest time to live of the plan's state; 0 where nothing is forgotten.
+func (p *Plan) ShortestTTL() time.Duration {
+	var shortest time.Duration
+	p.walk(func(n Node) {
+		for _, l := range lifetimesOf(n) {
+			if l.TTL > 0 && (shortest == 0 || l.TTL < shortest) {
+				shortest = l.TTL
+			}
+		}
+	})
+	return shortest
+}
+
 // settleLifetimes gives all state its time to live: that of its hint, or the session's.
 func settleLifetimes(p *Plan) {
 	all, err := spi.ParseDuration(p.Options[OptStateTTL])

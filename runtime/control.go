@@ -225,14 +225,35 @@ func (c *controller) step(ctx context.Context, ending *bool) (ended bool, wait t
 	point, untilPoint := c.pointDue(now, rows)
 	point = point || wanted
 	due := rows > 0 && (cutNow || rows >= int64(c.job.cfg.EpochMaxRows) || now.Sub(c.first) >= c.job.cfg.EpochMaxAge)
-	if due || point {
+	untilTick := c.untilTick(rows)
+	if due || point || untilTick <= 0 {
 		return false, 0, c.cut(ctx, cutOptions{checkpoint: point})
 	}
-	wait = min(untilPoint, c.refresh(ctx, now))
+	wait = min(untilPoint, c.refresh(ctx, now), untilTick)
 	if rows > 0 {
 		wait = min(wait, c.job.cfg.EpochMaxAge-now.Sub(c.first))
 	}
 	return false, wait, nil
+}
+
+// untilTick is how long until an epoch is cut in which there is nothing: where state is forgotten, time has to go on,
+// or what comes after a pause would find what is long too old.
+func (c *controller) untilTick(rows int64) time.Duration {
+	if c.job.tick == 0 || rows > 0 || c.job.halted.Load() {
+		return time.Hour
+	}
+	if c.clock().Sub(time.UnixMilli(c.time)) >= c.job.tick {
+		return 0
+	}
+	return c.job.tick
+}
+
+// clock is the time that epochs get.
+func (c *controller) clock() time.Time {
+	if h := c.job.cfg.Hooks; h != nil && h.Now != nil {
+		return h.Now()
+	}
+	return time.Now()
 }
 
 // pointDue tells whether the next cut should be a checkpoint, or else how long until one is due.
@@ -324,7 +345,7 @@ type cutOptions struct {
 // cut ends the present epoch: every reader answers with its positions and sends the barrier on.
 func (c *controller) cut(ctx context.Context, o cutOptions) error {
 	if o.nextTime == 0 {
-		o.nextTime = max(c.time, time.Now().UnixMilli())
+		o.nextTime = max(c.time, c.clock().UnixMilli())
 	}
 	b := &barrier{epoch: c.epoch, checkpoint: o.checkpoint, final: o.final, reemit: o.reemit, closeNext: o.closeNext, nextTime: o.nextTime}
 	if c.job.logsCuts {

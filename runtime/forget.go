@@ -1,6 +1,8 @@
 package runtime
 
 import (
+	"time"
+
 	"github.com/sluicesql/sluice/engine/op"
 	"github.com/sluicesql/sluice/engine/state"
 	"github.com/sluicesql/sluice/planner"
@@ -31,10 +33,10 @@ func (in *instance) forgets(o op.Forgetter, tables ...*state.Table) {
 	}
 }
 
-// forget ends an epoch of the timed tables, and goes on looking for what is too old.
-func (in *instance) forget() error {
+// forget ends an epoch of the timed tables at time end, and goes on looking for what is too old.
+func (in *instance) forget(end int64) error {
 	for _, t := range in.timed {
-		if err := t.table.Settle(); err != nil {
+		if err := t.table.Settle(end); err != nil {
 			return err
 		}
 	}
@@ -44,4 +46,20 @@ func (in *instance) forget() error {
 		}
 	}
 	return nil
+}
+
+// Between shortestTick and longestTick an idle job that forgets cuts an epoch, a sixteenth of its shortest time to live
+// after the last.
+const (
+	shortestTick = 50 * time.Millisecond
+	longestTick  = time.Minute
+)
+
+// tickOf is how often time goes on in an idle job; 0 where nothing is forgotten.
+func tickOf(p *planner.Plan) time.Duration {
+	ttl := p.ShortestTTL()
+	if ttl == 0 {
+		return 0
+	}
+	return min(max(ttl/16, shortestTick), longestTick)
 }

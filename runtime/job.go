@@ -107,6 +107,8 @@ type Hooks struct {
 	Cut func(epoch uint64, positions map[string][]spi.Position)
 	// Done is called when all of an epoch's output is acknowledged. It must not block.
 	Done func(epoch uint64)
+	// Now is the clock by which epochs get their times; nil is the machine's.
+	Now func() time.Time
 	// FS is the file system of the state directory; nil is the operating system's.
 	FS state.FS
 	// MarkerRefresh is how often idle transactional sinks store their marker again; 0 for the default.
@@ -148,7 +150,8 @@ type Job struct {
 	finished   chan struct{} // closed when everything is let go of
 	err        error
 
-	halted              atomic.Bool // paused
+	halted              atomic.Bool   // paused
+	tick                time.Duration // after which an epoch is cut though nothing comes; 0 for none
 	epochs, checkpoints atomic.Uint64
 	peak                atomic.Int64
 	ended               atomic.Int64 // nanoseconds from start to end; 0 while running
@@ -178,7 +181,7 @@ func (j *Job) spawn(f func() error) { j.group.Go(f) }
 // checkpoint; Stop ends it in order.
 func Start(ctx context.Context, cfg Config) (*Job, error) {
 	cfg.setDefaults()
-	j := &Job{cfg: cfg, sinks: map[*planner.Sink]*openSink{}, over: make(chan struct{}), finished: make(chan struct{}), started: time.Now()}
+	j := &Job{cfg: cfg, sinks: map[*planner.Sink]*openSink{}, over: make(chan struct{}), finished: make(chan struct{}), started: time.Now(), tick: tickOf(cfg.Plan)}
 	jobCtx, cancel := context.WithCancelCause(ctx)
 	j.cancel = cancel
 	if err := j.open(jobCtx); err != nil {

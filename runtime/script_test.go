@@ -35,6 +35,7 @@ import (
 //	barrier     waits until all that was pushed has been processed, and shows the changes since the last
 //	            barrier, as one epoch would show them
 //	state       shows the number of rows in the state
+//	clock TIME  moves the job's clock on, and waits until it has noticed
 //	error       like barrier, for a job that fails: shows the error
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/scripts/*.txt")
@@ -64,12 +65,36 @@ type epochLog struct {
 	mu   sync.Mutex
 	cuts map[uint64]map[string][]spi.Position
 	last uint64
+
+	clock, asked, cutAt time.Time // what the clock shows, what it said last, and at the last cut
+}
+
+// now is the job's clock, which stands still.
+func (l *epochLog) now() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked = l.clock
+	return l.clock
+}
+
+// advance moves the clock on.
+func (l *epochLog) advance(d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.clock = l.clock.Add(d)
+}
+
+// noticed reports whether an epoch was cut at what the clock shows.
+func (l *epochLog) noticed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.cutAt.Equal(l.clock)
 }
 
 func (l *epochLog) cut(n uint64, pos map[string][]spi.Position) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.cuts[n], l.last = pos, n
+	l.cuts[n], l.last, l.cutAt = pos, n, l.asked
 }
 
 // script is one story on its way.
@@ -89,7 +114,7 @@ type script struct {
 }
 
 func runScript(t *testing.T, file string, m scriptMode) {
-	s := &script{t: t, mode: m, hub: memconn.NewHub(uint64(m.shards * m.batch)), tables: map[string][]*ast.Column{}, log: &epochLog{cuts: map[uint64]map[string][]spi.Position{}}}
+	s := &script{t: t, mode: m, hub: memconn.NewHub(uint64(m.shards * m.batch)), tables: map[string][]*ast.Column{}, log: &epochLog{cuts: map[uint64]map[string][]spi.Position{}, clock: time.Now()}}
 	if m.pebble {
 		s.dir = t.TempDir()
 	}
@@ -115,6 +140,18 @@ func runScript(t *testing.T, file string, m scriptMode) {
 				s.start()
 			}
 			return out
+		case "clock":
+			by, err := spi.ParseDuration(d.CmdArgs[0].Key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.log.advance(by)
+			for end := time.Now().Add(20 * time.Second); !s.log.noticed(); time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatal("the job does not look at its clock")
+				}
+			}
+			return ""
 		case "state":
 			// After a restart the job may be replaying still.
 			got := ""
@@ -161,7 +198,7 @@ func (s *script) start() {
 	cfg := runtime.Config{
 		Plan: s.plan, Parallelism: s.mode.shards, StateDir: s.dir, BatchRows: s.mode.batch, CheckpointInterval: 2 * time.Millisecond,
 		OpenResult: func(sp spi.SinkSpec) (spi.Sink, error) { s.sink.Open(sp.Writers); return s.sink, nil },
-		Hooks:      &runtime.Hooks{Check: true, Cut: s.log.cut},
+		Hooks:      &runtime.Hooks{Check: true, Cut: s.log.cut, Now: s.log.now},
 	}
 	if s.mode.pebble {
 		cfg.MemoryBudget = 1 // rows leave memory at once

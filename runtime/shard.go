@@ -187,7 +187,7 @@ func (t *shardTask) atBarrier(ctx context.Context, b *barrier) error {
 			return err
 		}
 	}
-	if err := t.inst.forget(); err != nil {
+	if err := t.inst.forget(b.nextTime); err != nil {
 		return err
 	}
 	var frozen *state.Frozen

@@ -108,7 +108,7 @@ func (s *JoinSide) mend(load func(*state.KeyBatch) error, apply func(op changelo
 	if len(s.suspects.list) == 0 {
 		return 0, nil
 	}
-	if err := s.Table.Settle(); err != nil { // so that each row has the time of what the epoch changed
+	if err := s.Table.Restore(); err != nil { // so that what was not changed is known to be older
 		return 0, err
 	}
 	for from := 0; from < len(s.suspects.list); from += settleAtOnce {

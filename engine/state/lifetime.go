@@ -9,13 +9,13 @@ import (
 	"github.com/sluicesql/sluice/engine/keyenc"
 )
 
-// lifetime is what a timed table has: the entries of such a table carry, behind their value, the time of the last
-// epoch that changed them, so that those that nothing changed for long can be forgotten.
+// lifetime is what a timed table has: the entries of such a table carry, behind their value, the time at which the last
+// epoch that changed them ended, so that those that nothing changed for long can be forgotten.
 //
 // What counts is what an epoch changed on the whole. A row that is taken away and given back within one was not
 // changed, in whatever order and batches that came; so the first change of an entry in an epoch notes what it was, and
-// Settle gives those that are the same again their time back. All that is written in the epoch has its time, which
-// tells what is noted already.
+// Settle gives those that are the same again their time back. Until then what was written in the epoch has the time of
+// its beginning, which nothing else has: that tells what is noted already.
 type lifetime struct {
 	ttl int64 // milliseconds; 0 forgets nothing
 	now int64 // the epoch's time, in milliseconds since 1970
@@ -60,22 +60,26 @@ func (t *Table) MakeTimed(ttl int64) {
 	t.life.ttl = ttl
 }
 
-// SetTime begins an epoch of a timed table: millis is its time. Time does not go back.
+// SetTime begins an epoch of a timed table, at the time at which the one before ended. Time does not go back.
 func (t *Table) SetTime(millis int64) { t.life.now = millis }
 
-// Time is when the entry of a timed table was last changed. Within an epoch, what was changed and changed back has the
-// epoch's time until Settle.
-func (t *Table) Time(r Ref) int64 { return t.sh.arena.at(r).time() }
-
-// Refresh gives r, of a timed table, the epoch's time without a change.
+// Refresh has r, of a timed table, count as changed.
 func (t *Table) Refresh(r Ref) {
-	if e := t.sh.arena.at(r); e.time() != t.life.now {
-		t.setTime(r, e, t.life.now)
-		t.touch(r, e)
+	e := t.sh.arena.at(r)
+	t.renew(r, e)
+	t.touch(r, e)
+}
+
+// renew notes e as written in this epoch, whatever it was before.
+func (t *Table) renew(r Ref, e *entry) {
+	if l := t.life; e.time() != l.now {
+		l.note(e, 0, 0)
+		t.setTime(r, e, l.now)
 	}
 }
 
-// date is called before an entry changes. It costs a table that is not timed nothing but the question.
+// date is called before an entry changes, which may be a tombstone. It costs a table that is not timed nothing but
+// the question.
 func (t *Table) date(r Ref, e *entry) {
 	if t.life == nil {
 		return
@@ -83,15 +87,14 @@ func (t *Table) date(r Ref, e *entry) {
 	l := t.life
 	l.writes++
 	if time := e.time(); time != l.now {
-		if e.weight != 0 {
-			l.note(e, time)
-		}
+		l.note(e, e.weight, time)
 		t.setTime(r, e, l.now)
 	}
 }
 
-func (l *lifetime) note(e *entry, time int64) {
-	n := noted{from: len(l.buf), weight: e.weight, time: time}
+// note notes an entry that had this weight and time; a weight of 0 says that it is new, or has to count as such.
+func (l *lifetime) note(e *entry, weight int32, time int64) {
+	n := noted{from: len(l.buf), weight: weight, time: time}
 	l.buf = append(l.buf, e.key()...)
 	n.sub = len(l.buf)
 	l.buf = append(l.buf, e.sub()...)
@@ -131,8 +134,37 @@ const (
 	notedKept    = 4 << 20
 )
 
-// Settle ends an epoch of a timed table: entries that are what they were before it have their time back.
-func (t *Table) Settle() error {
+// Restore gives the entries of a timed table that are what they were before the epoch their time back.
+func (t *Table) Restore() error {
+	l := t.life
+	return t.eachNoted(func(n *noted, twin Ref, e *entry) {
+		if n.weight != 0 && e.weight == n.weight && (t.bag || bytes.Equal(e.value(), l.buf[n.value:n.to])) {
+			t.setTime(twin, e, n.time)
+			t.touch(twin, e)
+		}
+	})
+}
+
+// Settle ends an epoch of a timed table, at time end: what it changed has this time from now on.
+func (t *Table) Settle(end int64) error {
+	if err := t.Restore(); err != nil {
+		return err
+	}
+	l := t.life
+	err := t.eachNoted(func(_ *noted, r Ref, e *entry) {
+		t.setTime(r, e, end-1) // and not the time with which the next epoch may begin
+		t.touch(r, e)
+	})
+	l.noted, l.buf = l.noted[:0], l.buf[:0]
+	if cap(l.buf) > notedKept {
+		l.noted, l.buf = nil, nil
+	}
+	return err
+}
+
+// eachNoted calls f for the entries of which something is noted, and those beside them with the same sub key, that
+// still have the time of an entry that was written in the epoch. f may change their time alone.
+func (t *Table) eachNoted(f func(*noted, Ref, *entry)) error {
 	l := t.life
 	for from := 0; from < len(l.noted); from += settleAtOnce {
 		part := l.noted[from:min(from+settleAtOnce, len(l.noted))]
@@ -145,25 +177,26 @@ func (t *Table) Settle() error {
 		}
 		for i := range part {
 			n := &part[i]
-			r := t.entryOf(l.keys.Hash(i), l.keys.Key(i), l.buf[n.sub:n.value], l.buf[n.value:n.to])
+			ident := l.buf[n.sub:n.value]
+			if t.bag {
+				ident = l.buf[n.value:n.to]
+			}
+			_, r, _ := t.search(l.keys.Hash(i), l.keys.Key(i), ident)
 			if r == 0 {
 				continue
 			}
-			if e := t.sh.arena.at(r); e.weight == n.weight && e.time() == l.now {
-				t.setTime(r, e, n.time)
-				t.touch(r, e)
+			for r = t.firstTwin(r); r != 0; r = t.nextTwin(r) {
+				if e := t.sh.arena.at(r); e.weight != 0 && e.time() == l.now {
+					f(n, r, e)
+				}
 			}
 		}
-	}
-	l.noted, l.buf = l.noted[:0], l.buf[:0]
-	if cap(l.buf) > notedKept {
-		l.noted, l.buf = nil, nil
 	}
 	return nil
 }
 
 // overdue is the time up to which entries have outlived the table's ttl; ok is false when nothing ever does.
-func (l *lifetime) overdue() (time int64, ok bool) { return l.now - l.ttl, l.ttl > 0 }
+func (l *lifetime) overdue() (time int64, ok bool) { return l.now - l.ttl - 1, l.ttl > 0 }
 
 // Expire removes what has outlived the timed table's ttl of the groups of the keys, which must be loaded, after f,
 // unless it is nil, has seen each: i is the key's place in k. f must leave this table as it is. Called for all keys
@@ -212,7 +245,7 @@ func (t *Table) expireGroup(head Ref, cut int64, i int, f func(i int, r Ref)) {
 		if f != nil {
 			f(i, r)
 		}
-		t.setTime(r, a.at(r), l.now) // it is no change to be settled
+		t.renew(r, a.at(r)) // what comes in its place is new
 		t.remove(r)
 	}
 }

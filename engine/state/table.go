@@ -205,6 +205,10 @@ func (t *Table) addNew(h uint64, head Ref, n int, twin Ref, key, sub, value []by
 	r := t.newEntry(key, sub, value, 0, 0)
 	e := t.sh.arena.at(r)
 	t.setWeight(e, weight)
+	if l := t.life; l != nil {
+		l.writes++
+		l.note(e, 0, 0)
+	}
 	t.insert(h, head, r, n, twin)
 	if twin != 0 {
 		t.twins++
