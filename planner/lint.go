@@ -21,15 +21,15 @@ func (f *Findings) lintJob(j *Job) {
 	j.Plan.walk(func(n Node) {
 		switch n := n.(type) {
 		case *Join:
-			f.lintJoin(j, n)
+			f.lintJoin(n)
 		case *JoinMany:
 			for i, in := range n.Parts {
 				f.lintKey(n, in, n.Sides[i].Key)
-				f.keepsAll(j.Plan, in, "the join keeps every row of %s")
+				f.keepsAll(in, n.Sides[i].Life, "the join keeps every row of %s")
 			}
 		case *Aggregate:
 			if len(n.Bags) > 0 {
-				f.keepsAll(j.Plan, n.Input, "the aggregate keeps the values of every row of %s")
+				f.keepsAll(n.Input, n.Life, "the aggregate keeps the values of every row of %s")
 			}
 		case *Window:
 			f.lintWindow(j, n, parents)
@@ -41,13 +41,13 @@ func (f *Findings) lintJob(j *Job) {
 	})
 }
 
-func (f *Findings) lintJoin(j *Job, n *Join) {
+func (f *Findings) lintJoin(n *Join) {
 	for port, in := range n.Inputs() {
 		what := "the join keeps every row of %s"
 		if n.Kind.Semi() && port == 1 {
 			what = "the subquery keeps every row of %s"
 		}
-		f.keepsAll(j.Plan, in, what)
+		f.keepsAll(in, *lifetimesOf(n)[port], what)
 	}
 	f.lintKey(n, n.Left, n.L.Key)
 	f.lintKey(n, n.Right, n.R.Key)
@@ -90,7 +90,7 @@ func oneRow(p *Props) bool {
 func (f *Findings) lintWindow(j *Job, n *Window, parents map[Node][]Node) {
 	if n.Why == "" {
 		if bounded := n.Limit != nil && n.Limit.Hi > 0 && n.Limit.Kind == expr.WindowRowNumber; !bounded {
-			f.keepsAll(j.Plan, n.Input, "the window keeps every row of %s")
+			f.keepsAll(n.Input, n.Life, "the window keeps every row of %s")
 		}
 		return
 	}
@@ -107,12 +107,9 @@ func (f *Findings) lintWindow(j *Job, n *Window, parents map[Node][]Node) {
 
 // keepsAll notes the streams without end from which an operator keeps all rows that come out of n. what says so, with %s
 // for their names.
-func (f *Findings) keepsAll(p *Plan, n Node, what string) {
+func (f *Findings) keepsAll(n Node, life Lifetime, what string) {
 	out := n.Out()
-	if out.Mode != spi.AppendOnly || out.Bounded {
-		return
-	}
-	if d, err := spi.ParseDuration(p.Options[OptStateTTL]); err == nil && d > 0 {
+	if out.Mode != spi.AppendOnly || out.Bounded || life.TTL > 0 {
 		return
 	}
 	for _, s := range streams(n, nil) {
