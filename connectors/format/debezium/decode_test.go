@@ -352,9 +352,6 @@ func TestRefused(t *testing.T) {
 			t.Errorf("got %v, want %s", err, c.want)
 		}
 	}
-	if _, err := (Format{}).NewEncoder(spi.EncodeSpec{Columns: pairColumns, Mode: spi.Retract}, spi.Options{"schema-include": "true"}); err == nil {
-		t.Error("a sink with schemas")
-	}
 	if _, err := (Format{}).NewEncoder(spi.EncodeSpec{Columns: []spi.Column{col("x FROM source.table", types.String())}}, nil); err == nil {
 		t.Error("a sink of metadata")
 	}

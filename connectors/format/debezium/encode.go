@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/goccy/go-json"
+
 	"github.com/sluicesql/sluice/connectors/format/jsonrow"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/row"
@@ -15,21 +17,28 @@ func (Format) NewEncoder(s spi.EncodeSpec, o spi.Options) (spi.Encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	if form == wrapped {
-		return nil, &spi.OptionError{Name: schemaInclude, Value: true,
-			Msg: fmt.Sprintf("option %q must be false for a sink: messages are written without a schema", schemaInclude)}
-	}
-	w, err := jsonrow.NewSpecWriter(Name, s, o)
-	if err != nil {
+	e := encoder{}
+	if e.w, err = jsonrow.NewSpecWriter(Name, s, o); err != nil {
 		return nil, err
 	}
-	return encoder{w}, nil
+	e.head = `{"before":`
+	if form == wrapped {
+		schema, err := json.Marshal(envelopeSchema(s.Columns))
+		if err != nil {
+			return nil, fmt.Errorf("writing a schema: %w", err)
+		}
+		e.head, e.tail = `{"schema":`+string(schema)+`,"payload":`+e.head, "}"
+	}
+	return e, nil
 }
 
 // encoder writes {"before":…,"after":…,"op":"c|u|d"}. Flink writes an update as two messages, d and c; its
 // reader takes u as well, and one message instead of two is half the volume and never shows a reader a state
-// in which the row is missing.
-type encoder struct{ w *jsonrow.Writer }
+// in which the row is missing. With schema-include it is the payload beside a schema.
+type encoder struct {
+	w          *jsonrow.Writer
+	head, tail string // what stands before the row before, and after the payload
+}
 
 // Updates implements spi.Encoder.
 func (encoder) Updates() bool { return true }
@@ -38,14 +47,14 @@ func (encoder) Updates() bool { return true }
 func (e encoder) Encode(buf []byte, before, after row.Row) ([]byte, error) {
 	var err error
 	op := byte('u')
+	buf = append(buf, e.head...)
 	switch {
 	case before == nil && after == nil:
 		return buf, errors.New("a change without a row")
 	case before == nil:
 		op = 'c'
-		buf = append(buf, `{"before":null`...)
+		buf = append(buf, "null"...)
 	default:
-		buf = append(buf, `{"before":`...)
 		if buf, err = e.w.Append(buf, before); err != nil {
 			return buf, err
 		}
@@ -60,5 +69,5 @@ func (e encoder) Encode(buf []byte, before, after row.Row) ([]byte, error) {
 		}
 	}
 	buf = append(buf, `,"op":"`...)
-	return append(buf, op, '"', '}'), nil
+	return append(append(buf, op, '"', '}'), e.tail...), nil
 }

@@ -37,7 +37,7 @@ const (
 func (Format) Options() []spi.Option {
 	return slices.Concat(jsonrow.Options(), jsonrow.DebeziumOptions(), []spi.Option{
 		{Name: schemaInclude, Kind: spi.BoolOption,
-			Help: "whether messages have the form {schema, payload}; found out for each message when not set"},
+			Help: "whether messages have the form {schema, payload}; found out for each message when not set; a sink writes a schema only where it is true"},
 		{Name: truncate, Kind: spi.EnumOption, Default: "error", Values: []string{"error", "ignore"},
 			Help: "what a TRUNCATE of the source table (op t) does: end the job, or be counted and skipped"},
 		{Name: unavailable, Kind: spi.EnumOption, Default: fromState, Values: []string{fromState, orNull, keepRows},

@@ -34,15 +34,18 @@ func (s schemas) encoding(schema []byte) (*jsonrow.Encoding, error) {
 	return e, nil
 }
 
-// connectSchema is what is read of a schema as Kafka Connect's JsonConverter writes it.
+// connectSchema is what is read and written of a schema as Kafka Connect's JsonConverter writes it.
 type connectSchema struct {
 	Type       string            `json:"type"`
-	Name       string            `json:"name"`
-	Field      string            `json:"field"`
-	Fields     []connectSchema   `json:"fields"`
-	Items      *connectSchema    `json:"items"`
-	Values     *connectSchema    `json:"values"`
-	Parameters map[string]string `json:"parameters"`
+	Optional   bool              `json:"optional"`
+	Name       string            `json:"name,omitempty"`
+	Version    int               `json:"version,omitempty"`
+	Field      string            `json:"field,omitempty"`
+	Fields     []connectSchema   `json:"fields,omitempty"`
+	Items      *connectSchema    `json:"items,omitempty"`
+	Keys       *connectSchema    `json:"keys,omitempty"`
+	Values     *connectSchema    `json:"values,omitempty"`
+	Parameters map[string]string `json:"parameters,omitempty"`
 }
 
 // encoding is that of the values that c describes. A name that is none of Debezium's or Kafka Connect's own
