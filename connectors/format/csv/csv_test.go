@@ -350,6 +350,17 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+// TestHuge reads fields of 50 MB, with and without quotes.
+func TestHuge(t *testing.T) {
+	huge := strings.Repeat("x", 50<<20)
+	for msg, want := range map[string]string{"1," + huge: huge, `1,"` + huge + `"""`: huge + `"`} {
+		b, err := decodeInto(t, spi.DecodeSpec{Columns: cols(types.Of(types.Int), types.String())}, nil, msg)
+		if err != nil || string(b.Row(0).Bytes(1)) != want {
+			t.Errorf("%d bytes: %v", len(msg), err)
+		}
+	}
+}
+
 func BenchmarkDecode(b *testing.B) {
 	columns := cols(types.Of(types.Int), types.Of(types.Int), types.String())
 	d, err := Format{}.NewDecoder(spi.DecodeSpec{Columns: columns}, nil)

@@ -59,7 +59,7 @@ func FuzzDecode(f *testing.F) {
 func TestHugeAndDeep(t *testing.T) {
 	s := open(t, spi.DecodeSpec{Columns: pairColumns, Mode: spi.Upsert, Key: []int{0}}, nil)
 	huge := strings.Repeat("x", 50<<20)
-	for _, m := range []string{`{"after":{"id":1,"v":"` + huge + `"},"op":"c"}`, `{"id":1,"v":"` + huge + `"}`} {
+	for _, m := range []string{`{"after":{"id":1,"v":"` + huge + `"},"op":"c"}`, `{"id":1,"v":"` + huge + `"}`, `{"payload":{"after":{"id":1,"v":"` + huge + `"},"op":"c"}}`} {
 		s.out.Batch.Reset()
 		if err := s.Decode(spi.Message{Value: []byte(m)}, s.out); err != nil {
 			t.Fatal(err)

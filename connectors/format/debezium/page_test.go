@@ -9,19 +9,24 @@ import (
 	_ "github.com/cockroachdb/datadriven" // declares the flag -rewrite
 )
 
-// TestPage holds the table of encodings in the documentation to those that TestEncodings reads.
+// TestPage holds the tables of encodings in the documentation to those that TestEncodings and TestExtendedJSON
+// read.
 func TestPage(t *testing.T) {
 	const page = "../../../docs/debezium.md"
 	b, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, rest, ok := strings.Cut(string(b), "-rewrite -->\n")
-	_, tail, ended := strings.Cut(rest, "<!-- end of encodings -->")
-	if !ok || !ended {
-		t.Fatal("the page has no place for the table")
+	want := string(b)
+	for name, table := range map[string]string{"encodings": encodingsTable(), "documents": documentsTable()} {
+		begin, end := "<!-- "+name+": written by go test ./connectors/format/debezium -run TestPage -rewrite -->\n", "<!-- end of "+name+" -->"
+		head, rest, ok := strings.Cut(want, begin)
+		_, tail, ended := strings.Cut(rest, end)
+		if !ok || !ended {
+			t.Fatal("the page has no place for the table of ", name)
+		}
+		want = head + begin + table + end + tail
 	}
-	want := head + "-rewrite -->\n" + encodingsTable() + "<!-- end of encodings -->" + tail
 	if want == string(b) {
 		return
 	}
@@ -46,21 +51,39 @@ func encodingsTable() string {
 		case c.options != "":
 			told = "`" + c.options + "`"
 		}
-		want := "`" + c.want + "`"
-		switch c.want {
-		case "type":
-			want = "an error: it is no such value, or cannot be told"
-		case "range":
-			want = "an error: it does not fit"
-		case "":
-			want = "the empty string"
-		}
-		for _, cell := range []string{c.what, told, "`" + c.value + "`", "`" + c.typ.String() + "`", want} {
-			b.WriteString("| " + strings.ReplaceAll(cell, "|", `\|`) + " ")
-		}
-		b.WriteString("|\n")
+		writeCells(&b, c.what, told, "`"+c.value+"`", "`"+c.typ.String()+"`", result(c.want))
 	}
 	return b.String()
+}
+
+func documentsTable() string {
+	var b strings.Builder
+	b.WriteString("| | value | declared | read as |\n|---|---|---|---|\n")
+	for _, c := range extendedValues {
+		writeCells(&b, c.what, "`"+c.value+"`", "`"+c.typ.String()+"`", result(c.want))
+	}
+	return b.String()
+}
+
+// result is what a value is read as, or why it is not.
+func result(want string) string {
+	switch want {
+	case "type":
+		return "an error: it is no such value, or cannot be told"
+	case "range":
+		return "an error: it does not fit"
+	case "":
+		return "the empty string"
+	default:
+		return "`" + want + "`"
+	}
+}
+
+func writeCells(b *strings.Builder, cells ...string) {
+	for _, cell := range cells {
+		b.WriteString("| " + strings.ReplaceAll(cell, "|", `\|`) + " ")
+	}
+	b.WriteString("|\n")
 }
 
 // schemaName is what a field's schema tells: its name, or else its type, and what parameters are read.
