@@ -20,6 +20,7 @@ func newRoot(sources sourceTexts) *cobra.Command {
 into Kafka, and keeps the results up to date: exactly, in real time, on one machine.`,
 		Example: `  sluice run pipeline.sql                       run the statements of a file
   sluice run --embed events.jsonl pipeline.sql  the same on a broker inside the process
+  sluice sql                                    work interactively
   sluice explain pipeline.sql                   show how they would run`,
 		SilenceErrors: true, // main shows them
 		SilenceUsage:  true,
@@ -28,6 +29,7 @@ into Kafka, and keeps the results up to date: exactly, in real time, on one mach
 		Args:              knownCommand,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.AddCommand(newSQL(sources))
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newRun(sources), newExplain(sources), newCheck(sources), newFmt(sources), newInfer(), newInit(), newTest(sources), newJobs(), newStatus(), newStop(), newPause(), newResume(), newSavepoint(), newState(), newSweep(sources), newVersion())
 	return root

@@ -76,7 +76,7 @@ Exit codes: 0 done, 1 a job failed, 2 the SQL, a flag or a file is wrong,
 	flags.StringArrayVar(&f.skip, "skip", nil, "leave out one message, `TABLE/PARTITION@OFFSET` (repeatable)")
 	flags.StringVar(&f.fromSavepoint, "from-savepoint", "", "make the state directory, which must be new or empty, of the savepoint in `DIR`")
 	flags.BoolVar(&f.allowRebuild, "allow-rebuild", false, "where the SQL has changed so that state does not fit, drop that state and read its inputs again")
-	flags.StringVar(&f.result, "result", "", "show the result of a SELECT as `changelog|table|json`; default changelog, or what the SQL sets")
+	flags.StringVar(&f.result, "result", "", "show the result of a SELECT as `changelog|table|json|tableau`; default changelog, or what the SQL sets")
 	flags.BoolVar(&f.quiet, "quiet", false, "neither progress nor summary on standard error")
 	flags.StringVar(&f.summaryJSON, "summary-json", "", "write the summary as JSON to `FILE`")
 	f.profiles.add(flags)

@@ -126,9 +126,6 @@ func (s settings) resultMode() (result.Mode, error) {
 	if mode == "" {
 		mode = s.options.Get(planner.OptResultMode, result.Changelog.String())
 	}
-	if strings.EqualFold(mode, "tableau") {
-		return 0, errors.New("the result mode TABLEAU is not supported; use CHANGELOG or TABLE")
-	}
 	return result.ParseMode(mode)
 }
 

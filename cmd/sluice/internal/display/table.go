@@ -1,41 +1,28 @@
 package display
 
 // Table lays texts out in columns, with a header and lines around.
-func Table(columns []string, rows [][]string) []byte {
-	widths := make([]int, len(columns))
-	for i, c := range columns {
-		widths[i] = Width(c)
-		for _, r := range rows {
-			widths[i] = max(widths[i], Width(Clean(r[i])))
-		}
-	}
-	rule := Rule(nil, widths)
-	buf := append(rule, '\n')
-	line := func(cells []string) {
-		for i, w := range widths {
-			buf = append(buf, "| "...)
-			buf = append(Pad(buf, Clean(cells[i]), w, false), ' ')
-		}
-		buf = append(buf, "|\n"...)
-	}
-	line(columns)
-	buf = append(Rule(buf, widths), '\n')
-	for _, r := range rows {
-		line(r)
-	}
-	if len(rows) > 0 {
-		buf = append(Rule(buf, widths), '\n')
-	}
-	return buf
-}
+func Table(columns []string, rows [][]string) []byte { return Write(Aligned, columns, rows) }
 
-// Rule appends a line between parts of a table with columns of the given widths.
-func Rule(buf []byte, widths []int) []byte {
-	for _, w := range widths {
-		buf = append(buf, '+')
-		for range w + 2 {
-			buf = append(buf, '-')
-		}
+// Write writes texts in a layout.
+func Write(layout Layout, columns []string, rows [][]string) []byte {
+	cols := make([]Column, len(columns))
+	for i, c := range columns {
+		cols[i].Name = c
 	}
-	return append(buf, '+')
+	s := NewSheet(layout, cols)
+	cells := make([]Cell, len(columns))
+	fill := func(row []string) []Cell {
+		for i, text := range row {
+			cells[i].Text = text
+		}
+		return cells
+	}
+	for _, r := range rows {
+		s.Measure(fill(r))
+	}
+	buf := s.Begin(nil)
+	for n, r := range rows {
+		buf = s.Row(buf, n+1, fill(r))
+	}
+	return s.End(buf, len(rows))
 }

@@ -7,6 +7,7 @@ import (
 	jsonformat "github.com/sluicesql/sluice/connectors/format/json"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/changelog"
+	"github.com/sluicesql/sluice/engine/row"
 )
 
 // jsonView prints one JSON object a change. Rows are written by the json format, with every DECIMAL as a
@@ -18,21 +19,36 @@ type jsonView struct {
 }
 
 func (v *jsonView) encoder() (encoder, error) {
-	enc, err := jsonformat.Format{}.NewEncoder(
-		spi.EncodeSpec{Columns: v.cols, Mode: spi.AppendOnly, TimeZone: v.tz},
-		spi.Options{"encode.decimal-as-plain-number": "true"})
+	enc, err := rowEncoder(v.cols, v.tz)
 	if err != nil {
-		return nil, fmt.Errorf("the result cannot be shown as JSON: %w", err)
+		return nil, err
 	}
 	return func(buf []byte, b *changelog.Batch) ([]byte, error) {
 		var err error
 		for i := range b.Len() {
 			buf = append(append(append(buf, `{"op":"`...), b.Op(i).String()...), `","row":`...)
-			// Each change is shown by itself, as a row of its own.
-			if buf, err = enc.Encode(buf, nil, b.Row(i)); err != nil {
-				return nil, fmt.Errorf("show the result as JSON: %w", err)
+			if buf, err = enc(buf, b.Row(i)); err != nil {
+				return nil, err
 			}
 			buf = append(buf, "}\n"...)
+		}
+		return buf, nil
+	}, nil
+}
+
+// rowEncoder returns what appends a row as a JSON object.
+func rowEncoder(cols []spi.Column, tz *time.Location) (func(buf []byte, r row.Row) ([]byte, error), error) {
+	enc, err := jsonformat.Format{}.NewEncoder(
+		spi.EncodeSpec{Columns: cols, Mode: spi.AppendOnly, TimeZone: tz},
+		spi.Options{"encode.decimal-as-plain-number": "true"})
+	if err != nil {
+		return nil, fmt.Errorf("the result cannot be shown as JSON: %w", err)
+	}
+	return func(buf []byte, r row.Row) ([]byte, error) {
+		// Each row is shown by itself, as one of its own key.
+		buf, err := enc.Encode(buf, nil, r)
+		if err != nil {
+			return nil, fmt.Errorf("show the result as JSON: %w", err)
 		}
 		return buf, nil
 	}, nil

@@ -123,18 +123,18 @@ func (p *painter) frame(b *bag, status string, width, height int) []byte {
 	p.lines, p.width, p.height, p.status = 0, width, height, status
 
 	rows := b.least(max(height-frameLines, 1))
-	l := b.measure(rows)
+	sheet := b.measured(rows)
 	line := func(text []byte) {
 		buf = append(append(append(buf, display.Cut(string(text), width)...), clearLine...), '\n')
 		p.lines++
 	}
-	rule := display.Rule(nil, l.widths)
+	rule := sheet.Rule(nil)
 	line(rule)
-	line(l.header(nil))
+	line(sheet.Header(nil))
 	line(rule)
 	shown := 0
 	for _, e := range rows {
-		text := l.cells(nil, func(i int) string { return b.cell(row.Row(e.row), i) }, l.right)
+		text := sheet.Line(nil, b.cells(nil, row.Row(e.row)))
 		for range min(e.count, max(height-frameLines, 1)-shown) {
 			line(text)
 			shown++

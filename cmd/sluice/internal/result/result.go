@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluicesql/sluice/cmd/sluice/internal/display"
 	"github.com/sluicesql/sluice/connectors/spi"
 )
 
@@ -21,10 +22,12 @@ const (
 	JSON
 	// Table prints the rows when the job has ended, or keeps a table on the terminal up to date.
 	Table
+	// Tableau prints the changes in columns, the operation first, as they come.
+	Tableau
 )
 
 // Modes are the modes' names, in order.
-var Modes = []string{"changelog", "json", "table"}
+var Modes = []string{"changelog", "json", "table", "tableau"}
 
 // String is the mode's name.
 func (m Mode) String() string { return Modes[m] }
@@ -51,6 +54,10 @@ type Options struct {
 	Screen *Screen
 	// Plain shows control characters as they are, as suits a file; otherwise as pictures.
 	Plain bool
+	// Live, in mode Table, takes the result for somebody to look at while it changes.
+	Live *Live
+	// Layout is how a table that is printed at the end, or a tableau, is written.
+	Layout display.Layout
 	// MaxRows is the number of rows that a table shows; 0 is DefaultMaxRows.
 	MaxRows int
 }
@@ -80,13 +87,23 @@ func Open(spec spi.SinkSpec, o Options) (*Sink, error) {
 		v = &jsonView{cols: cols, tz: spec.TimeZone}
 	case o.Mode == Changelog:
 		v = &changelogView{cols: cols, tz: spec.TimeZone, plain: o.Plain}
+	case o.Mode == Tableau && o.Layout == display.JSON:
+		v = &jsonView{cols: cols, tz: spec.TimeZone}
+	case o.Mode == Tableau:
+		v = newStream(cols, spec.TimeZone, o.Layout)
 	case spec.Mode == spi.Upsert:
 		// Upserts leave out the row before, which a bag of rows needs.
 		return nil, fmt.Errorf("a table cannot be shown of a result of mode %s", spec.Mode)
+	case o.Live != nil:
+		o.Live.open(cols, spec.TimeZone)
+		v = o.Live
 	case o.Screen != nil:
 		v = newLiveTable(cols, spec.TimeZone, o)
 	default:
-		v = newTable(cols, spec.TimeZone, o.MaxRows)
+		v = newTable(cols, spec.TimeZone, o)
+	}
+	if o.Out == nil {
+		o.Out = io.Discard // of a live result, which writes nothing by itself
 	}
 	return newSink(v, o.Out, max(spec.Writers, 1))
 }

@@ -71,13 +71,13 @@ func barrier(t *testing.T, w spi.Writer, epoch uint64) {
 }
 
 func TestParseMode(t *testing.T) {
-	for _, m := range []Mode{Changelog, JSON, Table} {
+	for _, m := range []Mode{Changelog, JSON, Table, Tableau} {
 		if got, err := ParseMode(strings.ToUpper(m.String())); err != nil || got != m {
 			t.Errorf("%s: %v %v", m, got, err)
 		}
 	}
-	if _, err := ParseMode("tableau"); err == nil {
-		t.Error("tableau was accepted")
+	if _, err := ParseMode("tablo"); err == nil {
+		t.Error("tablo was accepted")
 	}
 }
 

@@ -37,40 +37,59 @@ func newBag(cols []spi.Column, tz *time.Location) bag {
 func (t *bag) encoder() (encoder, error) {
 	return func(buf []byte, b *changelog.Batch) ([]byte, error) {
 		for i := range b.Len() {
-			weight := byte(1)
-			if b.Op(i).Negative() {
-				weight = 0
-			}
-			buf = append(buf, weight)
-			buf = binary.AppendUvarint(buf, uint64(len(b.Row(i))))
-			buf = append(buf, b.Row(i)...)
+			buf = appendChange(buf, !b.Op(i).Negative(), b.Row(i))
 		}
 		return buf, nil
 	}, nil
 }
 
+// appendChange writes a row that is added or taken back.
+func appendChange(buf []byte, add bool, r row.Row) []byte {
+	weight := byte(0)
+	if add {
+		weight = 1
+	}
+	buf = append(buf, weight)
+	buf = binary.AppendUvarint(buf, uint64(len(r)))
+	return append(buf, r...)
+}
+
+// cutChange takes the first change off chunk.
+func cutChange(chunk []byte) (add bool, r row.Row, rest []byte) {
+	n, w := binary.Uvarint(chunk[1:])
+	end := 1 + w + int(n)
+	return chunk[0] == 1, row.Row(chunk[1+w : end]), chunk[end:]
+}
+
 // show applies changes.
 func (t *bag) show(_ io.Writer, chunk []byte) error {
 	for len(chunk) > 0 {
-		add := chunk[0] == 1
-		n, w := binary.Uvarint(chunk[1:])
-		r := chunk[1+w:][:n]
-		chunk = chunk[1+w+int(n):]
-		if add {
-			t.rows[string(r)]++
-			t.size++
-			continue
+		var add bool
+		var r row.Row
+		add, r, chunk = cutChange(chunk)
+		if err := t.apply(add, r); err != nil {
+			return err
 		}
-		switch c := t.rows[string(r)]; {
-		case c > 1:
-			t.rows[string(r)] = c - 1
-		case c == 1:
-			delete(t.rows, string(r))
-		default:
-			return fmt.Errorf("the result takes back a row that it never had: %s", t.line(row.Row(r)))
-		}
-		t.size--
 	}
+	return nil
+}
+
+// apply adds a row, or takes it back.
+func (t *bag) apply(add bool, r row.Row) error {
+	if add {
+		t.rows[string(r)]++
+		t.size++
+		return nil
+	}
+	switch c := t.rows[string(r)]; {
+	case c > 1:
+		t.rows[string(r)] = c - 1
+	case c == 1:
+		delete(t.rows, string(r))
+	default:
+		return fmt.Errorf("the result takes back a row that it never had: %s", t.line(r))
+	}
+	t.size--
 	return nil
 }
 
@@ -118,61 +137,48 @@ func compareEntries(a, b entry) int {
 
 func sortEntries(e []entry) { slices.SortFunc(e, compareEntries) }
 
-// cell is the text of column i of r.
-func (t *bag) cell(r row.Row, i int) string {
-	c := t.cols[i]
-	d := r.Get(i, c.Type.Phys())
-	if d.Null {
-		return "<NULL>"
-	}
-	return display.Clean(string(text.Append(nil, c.Type, d, t.tz)))
-}
-
-// layout is how wide the columns of a table are.
-type layout struct {
-	names  []string
-	widths []int
-	right  []bool
-}
-
-// measure finds the layout for the given rows.
-func (t *bag) measure(rows []entry) layout {
-	var l layout
+// cells appends the texts of r's columns.
+func (t *bag) cells(dst []display.Cell, r row.Row) []display.Cell {
 	for i, c := range t.cols {
-		name := display.Clean(c.Name)
-		l.names = append(l.names, name)
-		w := display.Width(name)
-		for _, e := range rows {
-			w = max(w, display.Width(t.cell(row.Row(e.row), i)))
+		d := r.Get(i, c.Type.Phys())
+		if d.Null {
+			dst = append(dst, display.Cell{Null: true})
+			continue
 		}
-		l.widths = append(l.widths, w)
-		l.right = append(l.right, c.Type.IsNumeric())
+		dst = append(dst, display.Cell{Text: string(text.Append(nil, c.Type, d, t.tz))})
 	}
-	return l
+	return dst
 }
 
-// cells appends one line of a table.
-func (l *layout) cells(buf []byte, cell func(i int) string, right []bool) []byte {
-	for i, w := range l.widths {
-		buf = append(buf, "| "...)
-		buf = display.Pad(buf, cell(i), w, right != nil && right[i])
-		buf = append(buf, ' ')
+// columns are the bag's columns as people see them.
+func (t *bag) columns() []display.Column {
+	var cols []display.Column
+	for _, c := range t.cols {
+		cols = append(cols, display.Column{Name: c.Name, Right: c.Type.IsNumeric()})
 	}
-	return append(buf, '|')
+	return cols
 }
 
-func (l *layout) header(buf []byte) []byte {
-	return l.cells(buf, func(i int) string { return l.names[i] }, l.right)
+// measured is an aligned sheet that is wide enough for the rows.
+func (t *bag) measured(rows []entry) *display.Sheet {
+	s := display.NewSheet(display.Aligned, t.columns())
+	var cells []display.Cell
+	for _, e := range rows {
+		cells = t.cells(cells[:0], row.Row(e.row))
+		s.Measure(cells)
+	}
+	return s
 }
 
 // table prints the rows at the end.
 type table struct {
 	bag
-	max int
+	max    int
+	layout display.Layout
 }
 
-func newTable(cols []spi.Column, tz *time.Location, maxRows int) *table {
-	return &table{newBag(cols, tz), maxRows}
+func newTable(cols []spi.Column, tz *time.Location, o Options) *table {
+	return &table{newBag(cols, tz), o.MaxRows, o.Layout}
 }
 
 func (t *table) epochEnd(io.Writer) error { return nil }
@@ -182,16 +188,47 @@ func (t *table) finish(out io.Writer, ok bool) error {
 		return nil // the rows of a part of the input are no answer
 	}
 	rows := t.least(t.max)
-	l := t.measure(rows)
-	rule := append(display.Rule(nil, l.widths), '\n')
-	buf := append(rule[:len(rule):len(rule)], append(l.header(nil), '\n')...)
-	buf = append(buf, rule...)
+	if err := t.write(out, rows, t.layout, t.max); err != nil {
+		return err
+	}
+	switch shown := min(t.size, t.max); {
+	case t.layout == display.Aligned || t.layout == display.Expanded:
+		_, err := io.WriteString(out, rowsInSet(t.size, shown)+"\n")
+		return err
+	case shown < t.size:
+		// In a form that programs read nothing may be missing in silence, and there is no place to say so.
+		return fmt.Errorf("the result has %s rows, of which no more than %s are shown; raise 'sql-client.execution.max-table-result.rows'", display.Count(int64(t.size)), display.Count(int64(t.max)))
+	}
+	return nil
+}
+
+// write writes rows in a layout, no more than the given number.
+func (t *bag) write(out io.Writer, rows []entry, layout display.Layout, most int) error {
+	sheet := display.NewSheet(layout, t.columns())
+	if layout == display.Aligned {
+		sheet = t.measured(rows)
+	}
+	line := func(buf []byte, n int, r row.Row) ([]byte, error) { return sheet.Row(buf, n, t.cells(nil, r)), nil }
+	if layout == display.JSON {
+		enc, err := rowEncoder(t.cols, t.tz)
+		if err != nil {
+			return err
+		}
+		line = func(buf []byte, _ int, r row.Row) ([]byte, error) {
+			buf, err := enc(buf, r)
+			return append(buf, '\n'), err
+		}
+	}
+	buf := sheet.Begin(nil)
 	shown := 0
 	for _, e := range rows {
-		line := append(l.cells(nil, func(i int) string { return t.cell(row.Row(e.row), i) }, l.right), '\n')
-		for range min(e.count, t.max-shown) {
+		for range min(e.count, most-shown) {
 			shown++
-			if buf = append(buf, line...); len(buf) >= 32<<10 {
+			var err error
+			if buf, err = line(buf, shown, row.Row(e.row)); err != nil {
+				return err
+			}
+			if len(buf) >= 32<<10 {
 				if _, err := out.Write(buf); err != nil {
 					return err
 				}
@@ -199,11 +236,7 @@ func (t *table) finish(out io.Writer, ok bool) error {
 			}
 		}
 	}
-	if shown > 0 {
-		buf = append(buf, rule...)
-	}
-	buf = append(append(buf, rowsInSet(t.size, shown)...), '\n')
-	_, err := out.Write(buf)
+	_, err := out.Write(sheet.End(buf, shown))
 	return err
 }
 

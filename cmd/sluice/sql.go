@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluicesql/sluice/cmd/sluice/internal/display"
+	"github.com/sluicesql/sluice/internal/embed"
+)
+
+// sqlFlags are the flags of sluice sql.
+type sqlFlags struct {
+	runFlags
+	statements []string
+	layout     string
+	history    string
+}
+
+func newSQL(sources sourceTexts) *cobra.Command {
+	f := &sqlFlags{}
+	cmd := &cobra.Command{
+		Use:   "sql [flags] [FILE.sql…]",
+		Short: "Work with SQL interactively, or statement by statement from a file or pipe",
+		Long: `Run the statements of the files and of -e, one after another, and then those that are typed.
+Without a terminal, or with -e, nothing is asked for: without files and -e, standard input is run.
+
+A SELECT shows its rows, or a live table when its inputs have no end; INSERT INTO starts a job in
+the background. HELP explains statements, functions, connectors and options; \? lists the commands.
+
+The first error ends a run without a terminal. Exit codes: 0 done, 1 a job failed, 2 the SQL, a
+flag or a file is wrong, 130 interrupted.`,
+		Example: `  sluice sql
+  sluice sql --embed events.jsonl tables.sql            with a broker inside the process
+  sluice sql -e "SELECT 1 AS one" --output json
+  sluice sql --output csv <queries.sql >result.csv`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, files []string) error {
+			f.parallelismSet = cmd.Flags().Changed("parallelism")
+			return runSQL(f, sources, files)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringArrayVarP(&f.statements, "execute", "e", nil, "run these `STATEMENTS` after the files, and end (repeatable)")
+	flags.StringVar(&f.layout, "output", display.Aligned.String(), "write rows as `table|csv|json|markdown`")
+	flags.StringArrayVar(&f.embed, "embed", nil, "start a Kafka broker inside the process, loaded with the records of `RECORDS.jsonl`; ${KAFKA_BROKERS} names it (repeatable)")
+	f.vars.add(flags)
+	f.options.add(flags)
+	flags.IntVar(&f.parallelism, "parallelism", 0, "run `N` shards, 1–128; without it parallelism.default, else the number of cores")
+	flags.StringVar(&f.history, "history", defaultHistory(), "keep what is typed in `FILE`; empty keeps nothing")
+	return cmd
+}
+
+// defaultHistory is where XDG's rules want a history; empty where there is no home.
+func defaultHistory() string {
+	dir := os.Getenv("XDG_STATE_HOME")
+	if dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ""
+		}
+		dir = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(dir, "sluice", "history")
+}
+
+func runSQL(f *sqlFlags, sources sourceTexts, files []string) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	layout, err := display.ParseLayout(f.layout)
+	if err != nil {
+		return wrong(fmt.Errorf("--output: %w", err))
+	}
+	given := map[string]string{}
+	if len(f.embed) > 0 {
+		broker, err := embed.Start(f.embed...)
+		if err != nil {
+			return wrong(fmt.Errorf("--embed: %w", err))
+		}
+		defer broker.Close()
+		given[brokersVariable] = broker.Addr()
+	}
+	set, err := f.vars.set(given)
+	if err != nil {
+		return err
+	}
+	// A typed FILE that is - is standard input, which then is no one to ask.
+	interactive := len(f.statements) == 0 && isTerminal(os.Stdin) && isTerminal(os.Stdout)
+	if len(files) == 0 && len(f.statements) == 0 && !interactive {
+		files = []string{"-"}
+	}
+	s := newShell(&f.runFlags, sources, set, layout, interactive)
+	defer s.close()
+	if err := f.options.apply(s.session); err != nil {
+		return err
+	}
+	for _, file := range files {
+		if err := s.runFile(file); err != nil || s.quit {
+			return err
+		}
+	}
+	for i, text := range f.statements {
+		if err := s.runText(argumentName(i, len(f.statements)), text); err != nil || s.quit {
+			return err
+		}
+	}
+	if interactive {
+		return s.converse(f.history)
+	}
+	return s.jobs.waitAll()
+}
+
+// argumentName is the name that errors give to the text of a -e.
+func argumentName(i, n int) string {
+	if n == 1 {
+		return "-e"
+	}
+	return fmt.Sprintf("-e %d", i+1)
+}

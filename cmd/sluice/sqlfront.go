@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"golang.org/x/term"
+)
+
+// foreground is what a signal stops: the statement that runs at the moment.
+type foreground struct {
+	mu    sync.Mutex
+	stop  func() // in order; nil when nothing runs
+	kill  func() // at once
+	count int    // of interrupts that came for it
+
+	signals chan os.Signal
+	done    chan struct{}
+	ended   sync.WaitGroup
+}
+
+// begin names what runs. What was begun before and has not ended is the same statement.
+func (f *foreground) begin(stop, kill func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.stop == nil {
+		f.count = 0
+	}
+	f.stop, f.kill = stop, kill
+	if f.count > 0 {
+		stop() // it came too early
+	}
+}
+
+func (f *foreground) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stop, f.kill = nil, nil
+}
+
+// interrupted reports whether the statement that was begun last was interrupted.
+func (f *foreground) interrupted() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.count > 0
+}
+
+// interrupt stops what runs: in order at first, at once when it comes again. It reports whether anything runs.
+func (f *foreground) interrupt() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.stop == nil {
+		return false
+	}
+	if f.count++; f.count == 1 {
+		f.stop()
+	} else {
+		f.kill()
+	}
+	return true
+}
+
+func (f *foreground) unwatch() {
+	signal.Stop(f.signals)
+	close(f.done)
+	f.ended.Wait()
+}
+
+// watch has signals stop what runs. Ctrl-C while nothing does ends a run without a terminal; SIGTERM and SIGHUP end
+// every run, all jobs in order first.
+func (s *shell) watch() {
+	f := &s.front
+	f.signals, f.done = make(chan os.Signal, 4), make(chan struct{})
+	signal.Notify(f.signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	var before *term.State
+	if s.interactive {
+		before, _ = term.GetState(int(os.Stdin.Fd()))
+	}
+	f.ended.Go(func() {
+		for {
+			select {
+			case <-f.done:
+				return
+			case sig := <-f.signals:
+				ran := f.interrupt()
+				if sig == os.Interrupt && (ran || s.interactive) {
+					continue
+				}
+				s.jobs.stopAll()
+				if before != nil {
+					_ = term.Restore(int(os.Stdin.Fd()), before)
+				}
+				os.Exit(exitInterrupted)
+			}
+		}
+	})
+}
+
+// heldWriter holds back what is written while somebody types, so that it doesn't run into the line. It holds a part
+// of a line in any case until its end has come.
+type heldWriter struct {
+	w  io.Writer
+	as *heldWriter // holds while that one does; nil for itself
+
+	mu      sync.Mutex
+	free    sync.Cond // signalled when nothing is held
+	holding bool
+	held    bytes.Buffer
+}
+
+// maxHeld is how much may be held. Whoever writes more waits until it is shown.
+const maxHeld = 1 << 20
+
+func (h *heldWriter) Write(p []byte) (int, error) {
+	if h.as != nil {
+		return h.as.writeTo(h.w, p)
+	}
+	return h.writeTo(h.w, p)
+}
+
+func (h *heldWriter) writeTo(w io.Writer, p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.free.L == nil {
+		h.free.L = &h.mu
+	}
+	for h.holding && h.held.Len() > maxHeld {
+		h.free.Wait()
+	}
+	if h.holding {
+		return h.held.Write(p)
+	}
+	return w.Write(p)
+}
+
+// hold begins to hold, and release writes what was held.
+func (h *heldWriter) hold() {
+	h.mu.Lock()
+	h.holding = true
+	h.mu.Unlock()
+}
+
+func (h *heldWriter) release() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.holding = false
+	_, _ = h.w.Write(h.held.Bytes()) // a terminal that is gone is noticed by whoever reads it
+	h.held.Reset()
+	if h.free.L != nil {
+		h.free.Broadcast()
+	}
+}

@@ -1,0 +1,376 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/sluicesql/sluice/cmd/sluice/internal/diag"
+	"github.com/sluicesql/sluice/cmd/sluice/internal/display"
+	"github.com/sluicesql/sluice/cmd/sluice/internal/repl"
+	"github.com/sluicesql/sluice/cmd/sluice/internal/result"
+	"github.com/sluicesql/sluice/cmd/sluice/internal/vars"
+	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/planner"
+	"github.com/sluicesql/sluice/runtime"
+	"github.com/sluicesql/sluice/sql/ast"
+	"github.com/sluicesql/sluice/sql/parser"
+)
+
+// shell is a session of sluice sql: statements that are run one after another, and jobs in the background.
+type shell struct {
+	*runner
+	session  *planner.Session
+	registry *spi.Registry
+	set      *vars.Set
+	jobs     *sqlJobs
+	front    foreground
+
+	interactive bool
+	layout      display.Layout
+	timing      bool
+	pager       bool
+	file        *os.File // of \o; nil for the terminal
+	last        string   // the statement run last, for \g, \e and \watch
+	inputs      int      // typed so far
+	depth       int      // of files that run files
+	quit        bool
+	screen      *heldWriter
+}
+
+func newShell(f *runFlags, sources sourceTexts, set *vars.Set, layout display.Layout, interactive bool) *shell {
+	s := &shell{set: set, layout: layout, interactive: interactive, pager: true}
+	s.runner = &runner{flags: f, sources: sources, started: time.Now(), stdout: &output{file: os.Stdout}, notes: os.Stderr}
+	s.screen = &heldWriter{w: s.stdout}
+	s.out = s.screen
+	if interactive {
+		s.notes = &heldWriter{w: os.Stderr, as: s.screen}
+	}
+	s.registry = newRegistry(s.out, s.notes)
+	s.session = planner.NewSession(s.registry)
+	s.defaults()
+	s.jobs = &sqlJobs{shell: s}
+	s.watch()
+	return s
+}
+
+// defaults sets the options whose defaults in a shell are others than in a script.
+func (s *shell) defaults() {
+	if err := s.session.SetOption(planner.OptResultMode, "TABLE"); err != nil {
+		panic(err)
+	}
+}
+
+func (s *shell) close() {
+	s.jobs.stopAll()
+	s.front.unwatch()
+	if s.file != nil {
+		_ = s.file.Close()
+	}
+}
+
+// maxDepth is how deeply files may run files by \i.
+const maxDepth = 16
+
+func (s *shell) runFile(file string) error {
+	if s.depth++; s.depth > maxDepth {
+		return wrong(fmt.Errorf("%s: files run one another by \\i more than %d deep", file, maxDepth))
+	}
+	defer func() { s.depth-- }()
+	name, text, err := readScript(file)
+	if err != nil {
+		return wrong(err)
+	}
+	return s.runText(name, text)
+}
+
+// runText runs the statements and backslash commands of a text in order, up to the first that fails.
+func (s *shell) runText(name, text string) error {
+	if repl.IsCommand(text) && !strings.Contains(strings.TrimSpace(text), "\n") {
+		return s.command(strings.TrimSpace(text))
+	}
+	text, commands := cutCommands(text)
+	stmts, err := s.sources.parseText(name, text, s.set)
+	list, mistakes := errors.AsType[ast.ErrorList](err)
+	if err != nil && !mistakes {
+		return wrong(err)
+	}
+	// What comes before the first mistake is run.
+	limit := len(text)
+	if mistakes && list[0].Pos.IsValid() {
+		limit = list[0].Pos.Offset
+	}
+	for _, st := range stmts {
+		at := s.place(st.Position())
+		for len(commands) > 0 && commands[0].at < min(at, limit) {
+			if err := s.command(commands[0].text); err != nil || s.quit {
+				return err
+			}
+			commands = commands[1:]
+		}
+		if at >= limit {
+			break
+		}
+		if err := s.statement(st); err != nil || s.quit {
+			return err
+		}
+	}
+	if mistakes {
+		return wrong(err)
+	}
+	for _, c := range commands {
+		if err := s.command(c.text); err != nil || s.quit {
+			return err
+		}
+	}
+	return nil
+}
+
+// place is where a statement stands in the text as it was written.
+func (s *shell) place(pos ast.Pos) int {
+	t := s.sources.texts[pos.File]
+	at, _ := t.Locate(pos)
+	return at.Offset
+}
+
+// lineCommand is a backslash command between statements.
+type lineCommand struct {
+	at   int
+	text string
+}
+
+// cutCommands takes the lines that are backslash commands out of a text: blanks of the same length stand in their
+// place, so that all else keeps its own. Within a statement a backslash begins none.
+func cutCommands(text string) (string, []lineCommand) {
+	var commands []lineCommand
+	b := []byte(text)
+	start, at := 0, 0 // of the statement that is open, and of the line
+	for line := range strings.Lines(text) {
+		if trimmed := strings.TrimSpace(line); trimmed != "" && repl.IsCommand(trimmed) && parser.Complete(string(b[start:at])) {
+			commands = append(commands, lineCommand{at, trimmed})
+			copy(b[at:], bytes.Repeat([]byte{' '}, len(strings.TrimRight(line, "\r\n"))))
+			start = at
+		}
+		at += len(line)
+	}
+	return string(b), commands
+}
+
+// statement runs one statement.
+func (s *shell) statement(st ast.Statement) error {
+	start := time.Now()
+	text := ast.String(st)
+	s.last = text + ";"
+	script, err := s.session.Run([]ast.Statement{st})
+	if err != nil {
+		return wrong(s.sources.locate(err))
+	}
+	if _, ok := st.(*ast.Reset); ok && !strings.EqualFold(s.session.Option(planner.OptResultMode), "TABLE") {
+		s.defaults()
+	}
+	for _, step := range script.Steps {
+		if err := s.do(step, text); err != nil {
+			return err
+		}
+	}
+	if s.timing {
+		fmt.Fprintf(s.notes, "Time: %s\n", time.Since(start).Round(100*time.Microsecond))
+	}
+	return nil
+}
+
+func (s *shell) do(step planner.Step, text string) error {
+	switch t := step.(type) {
+	case *planner.Text:
+		return s.show(t)
+	case *planner.ShowJobs:
+		return s.jobs.show()
+	case *planner.StopJob:
+		return s.jobs.stop(t)
+	case *planner.Job:
+		if t.Query {
+			return s.query(t)
+		}
+		return s.jobs.start(t, text)
+	default:
+		panic(fmt.Sprintf("step %T", step))
+	}
+}
+
+// show writes the answer of a statement.
+func (s *shell) show(t *planner.Text) error {
+	if len(t.Columns) == 0 {
+		return s.emit(textOf(t))
+	}
+	return s.emit(display.Write(s.layout, t.Columns, t.Rows))
+}
+
+// emit writes something as a whole: into the file of \o, else to standard output, through a pager where there is
+// somebody who reads.
+func (s *shell) emit(text []byte) error {
+	var err error
+	switch {
+	case s.file != nil:
+		_, err = s.file.Write(text)
+	case s.interactive && s.pager:
+		width, height := terminalSize(os.Stdout)
+		err = repl.Page(os.Stdout, text, width, height)
+	default:
+		_, err = s.out.Write(text)
+	}
+	if err != nil {
+		if s.stdout.closed.Load() {
+			s.quit = true // whoever read our output has seen enough
+			return nil
+		}
+		return &failure{exitFailed, err}
+	}
+	return nil
+}
+
+// configOf is how the runtime is to run a job of the shell. A query keeps its state in memory: the state directory is
+// for what goes on after the shell.
+func (s *shell) configOf(j *planner.Job) (runtime.Config, error) {
+	if j.Query {
+		for _, dir := range []string{planner.OptCheckpointDir, planner.OptStateCheckpointsDir, planner.OptStateBackend} {
+			j.Plan.Options[dir] = ""
+		}
+	}
+	cfg, err := s.config(j)
+	if err != nil {
+		return cfg, wrong(s.sources.locate(&ast.Error{Pos: j.Pos, Msg: err.Error()}))
+	}
+	cfg.SQL = diag.Mask(s.last)
+	return cfg, nil
+}
+
+// query shows the result of a SELECT.
+func (s *shell) query(j *planner.Job) error {
+	cfg, err := s.configOf(j)
+	if err != nil {
+		return err
+	}
+	mode, err := s.settings(j).resultMode()
+	if err != nil {
+		return wrong(s.sources.locate(&ast.Error{Pos: j.Pos, Msg: err.Error()}))
+	}
+	endless := !bounded(j.Plan)
+	o := result.Options{Mode: mode, Layout: s.layout, MaxRows: s.settings(j).int(planner.OptResultMaxRows), Plain: !s.interactive || s.file != nil}
+	var whole bytes.Buffer // a result that is shown as a whole
+	switch {
+	case mode == result.Table && endless && s.interactive && s.file == nil:
+		return s.live(j, cfg, o)
+	case mode == result.Table && endless:
+		o.Mode = result.Tableau // a table that never ends is never shown
+		o.Out = s.destination()
+	case mode == result.Table:
+		o.Out = &whole
+	default:
+		o.Out = s.destination()
+	}
+	var view *result.Sink
+	cfg.OpenResult = func(spec spi.SinkSpec) (spi.Sink, error) {
+		var err error
+		view, err = result.Open(spec, o)
+		return view, err
+	}
+	err = s.inFront(cfg, mode == result.Table && !endless)
+	if view != nil {
+		err = errors.Join(err, view.Finish(err == nil && !s.front.interrupted()))
+	}
+	switch {
+	case s.stdout.closed.Load():
+		s.quit = true
+		return nil
+	case err != nil:
+		return &failure{exitFailed, s.sources.locate(err)}
+	case s.front.interrupted():
+		return s.cancelled()
+	}
+	if o.Out == &whole {
+		return s.emit(whole.Bytes())
+	}
+	return nil
+}
+
+// cancelled is what comes of a statement that was interrupted.
+func (s *shell) cancelled() error {
+	if s.interactive {
+		fmt.Fprintln(s.notes, "interrupted")
+		return nil
+	}
+	return &failure{code: exitInterrupted}
+}
+
+func (s *shell) destination() io.Writer {
+	if s.file != nil {
+		return s.file
+	}
+	return s.out
+}
+
+// inFront runs a job to its end while Ctrl-C means it.
+func (s *shell) inFront(cfg runtime.Config, progress bool) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	s.front.begin(cancel, cancel)
+	defer s.front.end()
+	job, err := runtime.Start(ctx, cfg)
+	if err != nil {
+		if s.front.interrupted() {
+			return nil
+		}
+		return err
+	}
+	s.front.begin(job.Stop, job.Kill)
+	if progress && s.console != nil {
+		defer s.showProgress(job)()
+	}
+	err = job.Wait()
+	if s.front.interrupted() && errors.Is(err, context.Canceled) {
+		return nil // by a second Ctrl-C
+	}
+	return err
+}
+
+// live shows the result of a query over inputs without an end.
+func (s *shell) live(j *planner.Job, cfg runtime.Config, o result.Options) error {
+	o.Live = result.NewLive()
+	var view *result.Sink
+	cfg.OpenResult = func(spec spi.SinkSpec) (spi.Sink, error) {
+		var err error
+		view, err = result.Open(spec, o)
+		return view, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	s.front.begin(cancel, cancel)
+	defer s.front.end()
+	job, err := runtime.Start(ctx, cfg)
+	if err != nil {
+		if s.front.interrupted() {
+			return s.cancelled()
+		}
+		return &failure{exitFailed, s.sources.locate(err)}
+	}
+	s.front.begin(job.Stop, job.Kill)
+	var current atomic.Pointer[runtime.Job]
+	current.Store(job)
+	err = repl.View(repl.LiveOptions{
+		Title:  strings.Join(strings.Fields(s.last), " "),
+		Result: o.Live, Stats: job.Stats, Stop: job.Stop, Kill: job.Kill, Wait: job.Wait,
+		Status: liveStatus(&current), In: os.Stdin, Out: os.Stdout, Color: colorful(os.Stdout),
+	})
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return &failure{exitFailed, s.sources.locate(err)}
+	}
+	rows, changes := o.Live.Size()
+	fmt.Fprintf(s.notes, "%s: %s changes, which left %s\n", "stopped", display.Count(changes), rows)
+	return nil
+}

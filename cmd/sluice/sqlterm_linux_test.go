@@ -1,0 +1,33 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// A statement may take several lines; it runs when Enter is pressed behind its semicolon.
+func TestSQLStatementOfSeveralLines(t *testing.T) {
+	c := startConsole(t, "", nil, "sql")
+	c.asks()
+	c.types("SELECT 1 AS one,\r")
+	c.shows("     ->")
+	c.types("2 AS two;\r")
+	c.shows("|   1 |   2 |", "1 row in set")
+	c.asks()
+	c.types("\\q\r")
+	if code := c.ends(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, c.sees())
+	}
+}
+
+func TestSQLCompletion(t *testing.T) {
+	c := startConsole(t, "", nil, "sql")
+	c.runs("CREATE VIEW customers AS SELECT 1 AS customer_number;")
+	c.types("SELECT customer_n")
+	c.types("\t")
+	if s := c.sees(); strings.Contains(s, "customer_number\n") {
+		t.Errorf("a column without a table:\n%s", s)
+	}
+	c.types(" x FROM cust\t;\r")
+	c.shows("FROM customers")
+}
