@@ -41,16 +41,16 @@ type shell struct {
 	inputs      int      // typed so far
 	depth       int      // of files that run files
 	quit        bool
-	screen      *heldWriter
+	held        *heldWriter
 }
 
 func newShell(f *runFlags, sources sourceTexts, set *vars.Set, layout display.Layout, interactive bool) *shell {
 	s := &shell{set: set, layout: layout, interactive: interactive, pager: true}
-	s.runner = &runner{flags: f, sources: sources, started: time.Now(), stdout: &output{file: os.Stdout}, notes: os.Stderr}
-	s.screen = &heldWriter{w: s.stdout}
-	s.out = s.screen
+	s.runner = &runner{flags: f, sources: sources, started: time.Now(), stdout: &output{file: os.Stdout}, notes: sources.secrets.Writer(os.Stderr)}
+	s.held = &heldWriter{w: s.stdout}
+	s.out = s.held
 	if interactive {
-		s.notes = &heldWriter{w: os.Stderr, as: s.screen}
+		s.notes = sources.secrets.Writer(&heldWriter{w: os.Stderr, as: s.held})
 	}
 	s.registry = newRegistry(s.out, s.notes)
 	s.session = planner.NewSession(s.registry)

@@ -45,9 +45,9 @@ func (s *shell) converse(historyFile string) error {
 	fmt.Fprintln(s.out, versionLine()+` · HELP explains, \? lists the commands, \q ends`)
 	for !s.quit {
 		s.jobs.tell()
-		s.screen.hold()
+		s.held.hold()
 		text, err := editor.ReadStatement()
-		s.screen.release()
+		s.held.release()
 		switch {
 		case errors.Is(err, repl.ErrInterrupt):
 			continue // the line is given up, nothing else
