@@ -62,7 +62,8 @@ func exactInteger(raw json.RawMessage) (string, bool) {
 	if s == "" || s == "null" {
 		return "NULL", true
 	}
-	if s[0] == '"' {
+	switch s[0] {
+	case '"':
 		if json.Unmarshal(raw, &s) != nil {
 			return "", false
 		}
@@ -70,7 +71,7 @@ func exactInteger(raw json.RawMessage) (string, bool) {
 		if strings.ContainsAny(s, "/_xXpPoObB") {
 			return "", false // forms of Go's
 		}
-	} else if s[0] == 't' || s[0] == 'f' || s[0] == '{' || s[0] == '[' {
+	case 't', 'f', '{', '[':
 		return "", false
 	}
 	if len(s) > 60 {
