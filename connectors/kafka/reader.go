@@ -218,6 +218,11 @@ func (r *reader) decode() error {
 	}
 	after := r.out.Batch.Len()
 	if after > before {
+		if r.out.Batch.Op(after-1) == changelog.Clear && r.src.partitionCount() > 1 {
+			r.out.Batch.Truncate(before)
+			return r.refuse("", &spi.DecodeError{Offset: -1, Reason: "truncate", Msg: "the table was truncated, and the topic has several partitions: nothing tells which rows of the others came before",
+				Fix: "have Debezium write the table to one topic of one partition, or start again from a new snapshot"}, r.ignoreValueErrors, r.src.cfg.layout.valueOptionPrefix)
+		}
 		r.events++
 	}
 	if upsert {

@@ -359,6 +359,16 @@ func (s *source) joined(parts []*partition) {
 	s.mu.Unlock()
 }
 
+// partitionCount is the number of partitions of all topics of the table.
+func (s *source) partitionCount() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, ids := range s.known {
+		n += len(ids)
+	}
+	return n
+}
+
 // newReader builds a reader with decoders of its own.
 func (s *source) newReader() (*reader, error) {
 	l := s.cfg.layout

@@ -13,13 +13,17 @@ const (
 	UpdateBefore           // -U, directly followed in its batch by the UpdateAfter of the same update
 	UpdateAfter            // +U
 	Delete                 // -D
+
+	// Clear takes away all rows that came before. It stands in upsert streams alone, between a source and the operator
+	// that keeps the rows, which makes deletes of it; its row says nothing.
+	Clear
 )
 
 // String is Flink's symbol of the operation.
-func (o Op) String() string { return [...]string{"+I", "-U", "+U", "-D"}[o] }
+func (o Op) String() string { return [...]string{"+I", "-U", "+U", "-D", "-*"}[o] }
 
 // Negative reports whether the operation takes its row away.
-func (o Op) Negative() bool { return o == UpdateBefore || o == Delete }
+func (o Op) Negative() bool { return o == UpdateBefore || o == Delete || o == Clear }
 
 // Weight is +1 or −1.
 func (o Op) Weight() int {

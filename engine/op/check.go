@@ -90,6 +90,13 @@ func (c *Checker) change(b *changelog.Batch, i int) error {
 	if why := c.kind(b, i); why != "" {
 		return c.fault(op, r, why)
 	}
+	if op == changelog.Clear {
+		for key := range c.live {
+			c.page[key]--
+		}
+		clear(c.live)
+		return nil
+	}
 	for col, t := range c.spec.Types {
 		switch {
 		case !r.IsNull(col):
@@ -126,7 +133,9 @@ func (c *Checker) kind(b *changelog.Batch, i int) string {
 	switch {
 	case c.spec.Mode == CheckAppend && op != changelog.Insert:
 		return "the stream is append-only"
-	case c.spec.Mode == CheckUpsert && op != changelog.UpdateAfter && op != changelog.Delete:
+	case c.spec.Mode != CheckUpsert && op == changelog.Clear:
+		return "only an upsert stream may be cleared"
+	case c.spec.Mode == CheckUpsert && op != changelog.UpdateAfter && op != changelog.Delete && op != changelog.Clear:
 		return "an upsert stream holds +U and -D"
 	case c.spec.Mode != CheckRetract:
 		return ""

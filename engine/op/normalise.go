@@ -38,6 +38,12 @@ func (n *NormaliseRows) Push(b *changelog.Batch) error {
 		return err
 	}
 	for i := range b.Len() {
+		if b.Op(i) == changelog.Clear {
+			if err := n.clear(); err != nil {
+				return err
+			}
+			continue
+		}
 		h, key, r := n.keys.Hash(i), n.keys.Key(i), b.Row(i)
 		at := n.table.Find(h, key, nil)
 		var old row.Row
@@ -68,6 +74,33 @@ func (n *NormaliseRows) Push(b *changelog.Batch) error {
 		}
 	}
 	return flush(&n.out, n.next)
+}
+
+// clear deletes all rows.
+func (n *NormaliseRows) clear() error {
+	err := n.table.Walk(func(k *state.KeyBatch) error {
+		if err := n.Forget(k); err != nil {
+			return err
+		}
+		for i := range k.Len() {
+			at := n.table.Find(k.Hash(i), k.Key(i), nil)
+			if at == 0 {
+				continue
+			}
+			n.out.AppendRow(changelog.Delete, n.table.Value(at))
+			n.table.Delete(at)
+			if full(&n.out) {
+				if err := flush(&n.out, n.next); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return n.Forget(&n.keys.KeyBatch) // loads them: the walk may have let go of them
 }
 
 // NormaliseIndex keeps, for each primary key, the join key under which its row was last sent, and so knows

@@ -67,6 +67,14 @@ func (x *Router) Push(b *changelog.Batch) error {
 			}
 			continue
 		}
+		if op == changelog.Clear { // of what came before on every edge
+			for t := range x.to {
+				if err := x.send(t, op, r); err != nil {
+					return err
+				}
+			}
+			continue
+		}
 		k, ok := x.encode(0, r)
 		if !ok {
 			continue

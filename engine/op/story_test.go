@@ -313,7 +313,7 @@ func (s *story) push(d *datadriven.TestData) string {
 	port := portOf(d)
 	var b changelog.Batch
 	var rb row.Builder
-	ops := map[string]changelog.Op{"+I": changelog.Insert, "-U": changelog.UpdateBefore, "+U": changelog.UpdateAfter, "-D": changelog.Delete}
+	ops := map[string]changelog.Op{"+I": changelog.Insert, "-U": changelog.UpdateBefore, "+U": changelog.UpdateAfter, "-D": changelog.Delete, "-*": changelog.Clear}
 	for _, l := range strings.Split(d.Input, "\n") {
 		values := strings.Split(l[3:], ", ")
 		op, ok := ops[l[:2]]

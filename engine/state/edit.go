@@ -131,6 +131,16 @@ const keysAtOnce = 256
 // Keys calls f with all keys of the table that are durable, each once, in batches: f may Load a batch, and read the
 // table, but change nothing. Nothing may be waiting to be committed.
 func (t *Table) Keys(f func(*KeyBatch) error) error {
+	return t.keys(func(k *KeyBatch) error {
+		if err := f(k); err != nil {
+			return err
+		}
+		return t.sh.Maintain()
+	})
+}
+
+// keys calls f with the keys that the table has in Pebble when it gets there, each once.
+func (t *Table) keys(f func(*KeyBatch) error) error {
 	s := t.sh.store
 	lo, hi := t.sh.groups()
 	var batch KeyBatch
@@ -142,7 +152,7 @@ func (t *Table) Keys(f func(*KeyBatch) error) error {
 			return err
 		}
 		batch.Reset()
-		return t.sh.Maintain()
+		return nil
 	}
 	for g := lo; g < hi; g++ {
 		from, to, _ := tableBounds(g, t.id)

@@ -89,11 +89,11 @@ var declarations = []declared{
 	{captures: "mariadb/alter_table", table: "a", columns: "id INT, renamed STRING, added STRING, w STRING, PRIMARY KEY (id) NOT ENFORCED", reading: map[string]string{"renamed 1": "NULL", "renamed 2": "NULL", "renamed 5": "NULL", "renamed 6": "NULL", "w 1": "10", "w 5": "50", "w 9": "true"}},
 	// The scale -2 comes as 2046, which only a schema would tell.
 	{captures: "postgres/*negative_scale.precise", table: "t_negscale", columns: "id INT, c_num DECIMAL(10, 0), PRIMARY KEY (id) NOT ENFORCED", reading: map[string]string{"c_num *": "error: range"}},
-	// A TRUNCATE is not applied: the rows before it stay.
-	{captures: "postgres/truncate*", table: "a", columns: pairDDL, options: "truncate=ignore", rows: []string{"1, one again", "2, two", "3, three", "4, four", "5, five"}},
-	{captures: "postgres/truncate*", table: "b", columns: pairDDL, options: "truncate=ignore", rows: []string{"1, one", "2, two", "9, nine"}},
-	{captures: "mariadb/truncate", table: "a", columns: pairDDL, options: "truncate=ignore", rows: []string{"1, one again", "2, two", "3, three", "4, four"}},
-	{captures: "mariadb/truncate", table: "b", columns: pairDDL, options: "truncate=ignore", rows: []string{"1, one", "2, two"}},
+	{captures: "*/truncate", table: "a", columns: pairDDL, options: "truncate=clear"},
+	{captures: "*/truncate", table: "b", columns: pairDDL, options: "truncate=clear"},
+	// The TRUNCATE is not in it: the rows before it stay.
+	{captures: "postgres/truncate.skipped", table: "a", columns: pairDDL, rows: []string{"1, one again", "2, two", "3, three", "4, four", "5, five"}},
+	{captures: "postgres/truncate.skipped", table: "b", columns: pairDDL, rows: []string{"1, one", "2, two", "9, nine"}},
 	// No delete reaches the topic.
 	{captures: "*/unwrap.drop", table: "users", columns: usersDDL, rows: []string{"-1, Txn, One!", "1, Egor, Myasnikov", "10, Txn, Three", "12, Kept, Row", "2, Pavel II, Hvastun", "3, Mitya, Volk", "4, Anna, C", "5, Ivan, Nobody", "50, Ivan II, Nobody", "7, Late, Comer", "77, Here, Gone", "8, Txn, Two!", "9, Txn, One!"}},
 	{captures: "*/unwrap.drop", table: "domains", columns: domainsDDL, rows: []string{"1, 4, Approval reborn", "11, 8, Both", "2, 2, Rejection II", "3, 1, Stoppage", "4, 3, Cancellation", "40, 3, Cancellation", "5, 99, Escalation", "6, 7, Orphan"}},

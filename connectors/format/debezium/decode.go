@@ -25,6 +25,7 @@ type Decoder struct {
 	drift          *drift
 	schemas        schemas
 	ignoreTruncate bool
+	clear          bool // a TRUNCATE empties the table
 	// rows says that there were rows without an envelope.
 	rows bool
 	// deleted is the message key of the last delete.
@@ -159,6 +160,11 @@ func (d *Decoder) Decode(m spi.Message, out *spi.Out) error {
 	case 't':
 		if d.ignoreTruncate {
 			d.counts.Truncates++
+			return nil
+		}
+		if d.clear {
+			out.Begin()
+			out.Commit(changelog.Clear)
 			return nil
 		}
 		return d.unknownOp(e)

@@ -341,7 +341,7 @@ func TestRefused(t *testing.T) {
 		{spi.DecodeSpec{Columns: []spi.Column{col("x FROM source.timestamp", types.String())}, Mode: spi.Retract}, nil, "cannot be declared STRING"},
 		{spi.DecodeSpec{Columns: []spi.Column{col("x", types.MapOf(types.Of(types.Int), types.String()))}, Mode: spi.Retract}, nil, "JSON has no INT as the key of a map"},
 		{spi.DecodeSpec{Columns: []spi.Column{pairColumns[0], pairColumns[0]}, Mode: spi.Retract}, nil, `two columns have the name "id"`},
-		{spi.DecodeSpec{Columns: pairColumns, Mode: spi.Retract}, spi.Options{"truncate": "clear"}, "cannot be applied yet"},
+		{spi.DecodeSpec{Columns: pairColumns, Mode: spi.Retract}, spi.Options{"truncate": "yes"}, "wants one of error, ignore, clear"},
 		{spi.DecodeSpec{Columns: pairColumns, Mode: spi.Retract}, spi.Options{"schema-include": "maybe"}, "wants true or false"},
 		{spi.DecodeSpec{Columns: pairColumns, Mode: spi.Retract}, spi.Options{"time-precision-mode": "seconds"}, "wants one of adaptive"},
 		{spi.DecodeSpec{Columns: pairColumns, Mode: spi.Retract}, spi.Options{"ignore-parse-errors": "1"}, "wants true or false"},

@@ -38,8 +38,8 @@ func (Format) Options() []spi.Option {
 	return slices.Concat(jsonrow.Options(), jsonrow.DebeziumOptions(), []spi.Option{
 		{Name: schemaInclude, Kind: spi.BoolOption,
 			Help: "whether messages have the form {schema, payload}; found out for each message when not set; a sink writes a schema only where it is true"},
-		{Name: truncate, Kind: spi.EnumOption, Default: "error", Values: []string{"error", "ignore"},
-			Help: "what a TRUNCATE of the source table (op t) does: end the job, or be counted and skipped"},
+		{Name: truncate, Kind: spi.EnumOption, Default: "error", Values: []string{"error", "ignore", "clear"},
+			Help: "what a TRUNCATE of the source table (op t) does: end the job, or be counted and skipped, or empty the table, whose rows are kept whole for that; the last wants a PRIMARY KEY and a topic of one partition"},
 		{Name: unavailable, Kind: spi.EnumOption, Default: fromState, Values: []string{fromState, orNull, keepRows},
 			Help: "where the value comes from that an event did not send because PostgreSQL stores it apart (TOAST) and it did not change: the row that the job keeps of the key, and an error where it keeps none; the same, but NULL where it keeps none; or rows that are kept whole for that before anything reads them"},
 	})
@@ -58,8 +58,11 @@ func (Format) Partial(o spi.Options, prefix string) (*spi.Partial, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &spi.Partial{Null: v == orNull, Keep: v == keepRows, Fix: "set REPLICA IDENTITY FULL for the table in PostgreSQL"}
-	if !p.Keep {
+	p := &spi.Partial{Null: v == orNull, Keep: v == keepRows || o.Get(truncate, "") == "clear", Fix: "set REPLICA IDENTITY FULL for the table in PostgreSQL"}
+	switch {
+	case p.Keep && !p.Null:
+		p.Fix += fmt.Sprintf(", or '%s%s' = '%s', which makes the value NULL", prefix, unavailable, orNull)
+	case !p.Keep:
 		p.Fix += fmt.Sprintf(", or '%s%s' = '%s', which keeps the table's rows, or '%s', which makes the value NULL", prefix, unavailable, keepRows, orNull)
 	}
 	return p, nil
@@ -105,14 +108,11 @@ func (Format) NewDecoder(s spi.DecodeSpec, o spi.Options) (spi.Decoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch v := o.Get(truncate, "error"); v {
-	case "error":
-	case "ignore":
-		d.ignoreTruncate = true
-	default:
-		return nil, &spi.OptionError{Name: truncate, Value: true,
-			Msg: fmt.Sprintf("option %q wants error or ignore, got %q; a TRUNCATE cannot be applied yet", truncate, v)}
+	mode, err := o.Enum(truncate, "error", "error", "ignore", "clear")
+	if err != nil {
+		return nil, err
 	}
+	d.ignoreTruncate, d.clear = mode == "ignore", mode == "clear" && d.upsert
 	return d, nil
 }
 

@@ -52,7 +52,7 @@ func (d *Decoder) unknownOp(e *envelope) error {
 		Msg: "wants one of c, r, u and d, found " + op, Fix: "correct the producer, " + skipFix}
 	if op == `"t"` {
 		err.Msg = "the table was truncated (op t)"
-		err.Fix = fmt.Sprintf("set '%s.%s' = 'ignore' to keep the rows, or skipped.operations=t in Debezium's connector; applying a TRUNCATE is not supported", Name, truncate)
+		err.Fix = fmt.Sprintf("set '%s.%s' = 'ignore' to keep the rows, or 'clear' to empty the table, which wants a PRIMARY KEY and 'table.exec.source.cdc-events-duplicate' at true", Name, truncate)
 	}
 	return err
 }

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+
+	"github.com/sluicesql/sluice/internal/embed"
+)
+
+const truncateSQL = `
+CREATE TABLE t (id INT, k INT, v STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'kafka', 'topic' = 't', 'properties.bootstrap.servers' = '${KAFKA}',
+  'scan.startup.mode' = 'earliest-offset', 'scan.bounded.mode' = 'latest-offset', 'format' = 'debezium-json', 'debezium-json.truncate' = 'clear');
+CREATE TABLE u (id INT, k INT, v STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'kafka', 'topic' = 'u', 'properties.bootstrap.servers' = '${KAFKA}',
+  'scan.startup.mode' = 'earliest-offset', 'scan.bounded.mode' = 'latest-offset', 'format' = 'debezium-json', 'debezium-json.truncate' = 'clear');
+%s;
+`
+
+// A TRUNCATE takes away all rows that came before it and none that came after, in every shard, whatever reads the table.
+func TestTruncateClears(t *testing.T) {
+	type kv struct {
+		k int
+		v string
+	}
+	for seed := range uint64(3) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		var records []embed.Record
+		tables := map[string]map[int]kv{"t": {}, "u": {}}
+		for range 400 {
+			topic := []string{"t", "u"}[r.IntN(2)]
+			id, rows := r.IntN(40), tables[topic]
+			key := []byte(fmt.Sprintf(`{"id":%d}`, id))
+			_, known := rows[id]
+			switch n := r.IntN(50); {
+			case n == 0:
+				clear(rows)
+				records = append(records, embed.Record{Topic: topic, Value: []byte(`{"before":null,"after":null,"op":"t"}`)})
+			case n < 8 && known:
+				delete(rows, id)
+				records = append(records, embed.Record{Topic: topic, Key: key, Value: []byte(fmt.Sprintf(`{"before":{"id":%d},"after":null,"op":"d"}`, id))}, embed.Record{Topic: topic, Key: key})
+			default:
+				rows[id] = kv{r.IntN(8), fmt.Sprint("v", r.IntN(100))}
+				records = append(records, embed.Record{Topic: topic, Key: key, Value: []byte(fmt.Sprintf(`{"before":null,"after":{"id":%d,"k":%d,"v":"%s"},"op":"%s"}`, id, rows[id].k, rows[id].v, map[bool]string{true: "u", false: "c"}[known]))})
+			}
+		}
+		b, err := embed.StartWith(kfake.SeedTopics(1, "t", "u"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		if err := b.Produce(context.Background(), records...); err != nil {
+			t.Fatal(err)
+		}
+		var all, joined, alone []string
+		for id, a := range tables["t"] {
+			all = append(all, fmt.Sprintf("%d|%s", id, a.v))
+			matched := false
+			for other, b := range tables["u"] {
+				if a.k == b.k {
+					matched = true
+					joined = append(joined, fmt.Sprintf("%d|%d", id, other))
+				}
+			}
+			if !matched {
+				alone = append(alone, fmt.Sprint(id))
+			}
+		}
+		for query, want := range map[string][]string{
+			"SELECT CAST(id AS STRING) || '|' || v AS r FROM t":                                          all,
+			"SELECT CAST(t.id AS STRING) || '|' || CAST(u.id AS STRING) AS r FROM t JOIN u ON t.k = u.k": joined,
+			"SELECT CAST(id AS STRING) AS r FROM t WHERE k NOT IN (SELECT k FROM u)":                     alone,
+		} {
+			slices.Sort(want)
+			for _, dir := range []string{"", "--state-dir"} {
+				args := []string{"run", "--set-var", "KAFKA=" + b.Addr(), "--parallelism", "3", "--result", "json"}
+				if dir != "" {
+					args = append(args, dir, t.TempDir())
+				}
+				out := sluice(t, t.TempDir(), fmt.Sprintf(truncateSQL, query), append(args, "-")...).succeeded(t).stdout
+				if got := sumOfChanges(t, out); !slices.Equal(got, want) {
+					t.Errorf("seed %d, %s:\ngot  %v\nwant %v", seed, query, got, want)
+				}
+			}
+		}
+	}
+}
+
+// sumOfChanges adds up changes of rows of the one column r. On the way no row is ever taken back that is not there.
+func sumOfChanges(t *testing.T, out string) (rows []string) {
+	t.Helper()
+	count := map[string]int{}
+	for line := range strings.Lines(out) {
+		var c struct {
+			Op  string
+			Row struct{ R string }
+		}
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		if c.Op == "+I" || c.Op == "+U" {
+			count[c.Row.R]++
+		} else if count[c.Row.R]--; count[c.Row.R] < 0 {
+			t.Errorf("%s is taken back before it was there", c.Row.R)
+		}
+	}
+	for r, n := range count {
+		for range n {
+			rows = append(rows, r)
+		}
+	}
+	slices.Sort(rows)
+	return rows
+}
+
+// With several partitions nothing tells which rows came before a TRUNCATE, and without a key the rows are not known.
+func TestTruncateRefused(t *testing.T) {
+	b, err := embed.StartWith(kfake.SeedTopics(2, "t"), kfake.SeedTopics(1, "u"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	for _, topic := range []string{"t", "u"} {
+		if err := b.Produce(context.Background(), embed.Record{Topic: topic, Value: []byte(`{"before":null,"after":null,"op":"t"}`)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bag := strings.ReplaceAll(fmt.Sprintf(truncateSQL, "SELECT id FROM u"), ", PRIMARY KEY (id) NOT ENFORCED", "")
+	for sql, says := range map[string]string{fmt.Sprintf(truncateSQL, "SELECT id FROM t"): "several partitions", bag: "wants a PRIMARY KEY"} {
+		if o := sluice(t, t.TempDir(), sql, "run", "--set-var", "KAFKA="+b.Addr(), "-"); o.code == 0 || !strings.Contains(o.stderr, says) {
+			t.Errorf("exit %d without %q:\n%s", o.code, says, o.stderr)
+		}
+	}
+}
