@@ -27,11 +27,13 @@ func newCheck(sources sourceTexts) *cobra.Command {
 	var env environmentFlag
 	var format string
 	var strict bool
+	var sampled sampleFlags
 	cmd := &cobra.Command{
 		Use:   "check [flags] PATH…",
 		Short: "Look for mistakes and lints in SQL files, without connecting",
 		Long: `Parse, bind and plan SQL files and tell all mistakes, and lints: what runs, and is
-probably not what was meant. Nothing connects and nothing runs.
+probably not what was meant. Nothing connects and nothing runs; with --sample N the topics of
+the sources are looked into.
 
 The files named are one script, in order, as they are to sluice run. In a folder and those
 below it, a folder with a sluice.yaml is a pipeline, and every other .sql file is a script
@@ -39,13 +41,22 @@ of its own.
 
 Exit codes: 0 no errors, 2 errors (with --strict, lints too).`,
 		Example: `  sluice check pipeline.sql
-  sluice check --strict --format github pipelines/`,
+  sluice check --strict --format github pipelines/
+  sluice check --sample 1000 pipeline.sql               hold the columns against the topics`,
 		Args: needFiles,
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			if !slices.Contains(findings.Formats(), format) {
 				return wrong(fmt.Errorf("--format %s: it is one of %s", format, strings.Join(findings.Formats(), ", ")))
 			}
-			c := &checker{sources: sources, env: env, variables: variables, options: options}
+			if err := sampled.check(cmd); err != nil {
+				return err
+			}
+			embedded, closeBroker, err := sampled.start()
+			if err != nil {
+				return err
+			}
+			defer closeBroker()
+			c := &checker{sources: sources, env: env, variables: variables, options: options, sample: sampled.n, embedded: embedded, report: cmd.OutOrStdout(), reported: format == "text"}
 			if err := c.paths(paths); err != nil {
 				return err
 			}
@@ -68,6 +79,7 @@ Exit codes: 0 no errors, 2 errors (with --strict, lints too).`,
 	flags.SortFlags = false
 	flags.StringVar(&format, "format", "text", "write findings as `text|json|github|sarif`")
 	flags.BoolVar(&strict, "strict", false, "lints are errors")
+	sampled.add(flags)
 	variables.add(flags)
 	options.add(flags)
 	env.add(flags)
@@ -81,6 +93,11 @@ type checker struct {
 	variables variableFlag
 	options   optionFlag
 	found     []findings.Finding
+
+	sample   int               // messages of each source to look at; 0 for none
+	embedded map[string]string // the variable that names the embedded broker
+	report   io.Writer         // for the samples' tables
+	reported bool              // whether they are written
 }
 
 // paths checks what the command line names.
@@ -197,11 +214,21 @@ func (c *checker) given(p *project) map[string]string {
 
 // script checks a script. Its error is one of the command line's.
 func (c *checker) script(p *project) error {
-	set, err := c.variables.set(c.given(p))
+	given := c.given(p)
+	if c.sample > 0 { // it connects, with the secrets
+		real, err := p.variables(c.sources)
+		if err != nil {
+			return err
+		}
+		maps.Copy(given, real)
+		maps.Copy(given, c.embedded)
+	}
+	set, err := c.variables.set(given)
 	if err != nil {
 		return err
 	}
-	session := planner.NewSession(newRegistry(io.Discard, io.Discard))
+	registry := newRegistry(io.Discard, io.Discard)
+	session := planner.NewSession(registry)
 	if err := p.apply(session); err != nil {
 		return err
 	}
@@ -229,6 +256,13 @@ func (c *checker) script(p *project) error {
 	}
 	c.add(findings.Error, f.Errors)
 	c.add(findings.Warning, f.Lints)
+	if c.sample > 0 && !slices.ContainsFunc(c.found[start:], func(f findings.Finding) bool { return f.Severity == findings.Error }) {
+		more, err := c.samples(planned, registry, stmts)
+		if err != nil {
+			return err
+		}
+		c.found = append(c.found, more...)
+	}
 	slices.SortStableFunc(c.found[start:], func(a, b findings.Finding) int {
 		return cmp.Or(cmp.Compare(slices.Index(p.files, a.Pos.File), slices.Index(p.files, b.Pos.File)), cmp.Compare(a.Pos.Offset, b.Pos.Offset))
 	})

@@ -203,6 +203,16 @@ func (n *numbers) add(text string) {
 	}
 }
 
+// unit is the position of the unit in which most of the integers are recent.
+func (n *numbers) unit() (best int) {
+	for i := range units {
+		if n.recent[i] > n.recent[best] {
+			best = i
+		}
+	}
+	return best
+}
+
 // within reports whether all integers lie in [lo, hi].
 func (n *numbers) within(lo, hi int64) bool {
 	return n.min != nil && n.min.Cmp(big.NewInt(lo)) >= 0 && n.max.Cmp(big.NewInt(hi)) <= 0

@@ -91,13 +91,7 @@ func (p *profile) integer() choice {
 		}
 		return doubtful(timeOf(u.precision), u.name+" of the day, by name and size; else BIGINT")
 	}
-	// Of the units the one that most values make recent in.
-	best := 0
-	for i := range units {
-		if n.recent[i] > n.recent[best] {
-			best = i
-		}
-	}
+	best := n.unit()
 	u, seen := units[best], n.n-n.zeros // zeros are what missing and invented times look like
 	switch {
 	case n.recent[best] == 0:

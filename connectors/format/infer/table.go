@@ -311,7 +311,11 @@ func (t *Table) trial(messages []spi.Message, column int) (failed int, first err
 	case len(t.Key) > 0:
 		spec.Mode = spi.Upsert
 	}
-	return try(format, spec, o, messages, t.Columns[column].Name)
+	failed, first, err := try(format, spec, o, messages, t.Columns[column].Name)
+	if err != nil {
+		return len(messages), err
+	}
+	return failed, first
 }
 
 // SQL is the statement that creates the table, with the doubts as comments. with are the options of its connector.

@@ -9,10 +9,10 @@ import (
 
 // try decodes messages and returns how many fail for a value of the given column, and the first such error. Other
 // failures, which concern the whole message or a value that was not sent, are not the column's.
-func try(format spi.Format, spec spi.DecodeSpec, o spi.Options, messages []spi.Message, column string) (failed int, first error) {
+func try(format spi.Format, spec spi.DecodeSpec, o spi.Options, messages []spi.Message, column string) (failed int, first, err error) {
 	d, err := format.NewDecoder(spec, o)
 	if err != nil {
-		return len(messages), err
+		return 0, nil, err
 	}
 	out := spi.NewOut(spec.Columns)
 	out.Batch = &changelog.Batch{}
@@ -28,7 +28,7 @@ func try(format spi.Format, spec spi.DecodeSpec, o spi.Options, messages []spi.M
 			first = e
 		}
 	}
-	return failed, first
+	return failed, first, nil
 }
 
 // unsent is the reason that decoders give for Debezium's placeholder.

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/sluicesql/sluice/cmd/sluice/internal/findings"
+	"github.com/sluicesql/sluice/connectors/format/debezium"
+	"github.com/sluicesql/sluice/connectors/format/infer"
+	jsonformat "github.com/sluicesql/sluice/connectors/format/json"
+	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/internal/embed"
+	"github.com/sluicesql/sluice/planner"
+	"github.com/sluicesql/sluice/sql/ast"
+)
+
+// sampleFlags are the flags of sluice check that look into topics.
+type sampleFlags struct {
+	n     int
+	embed []string
+}
+
+func (s *sampleFlags) add(flags *pflag.FlagSet) {
+	flags.IntVar(&s.n, "sample", 0, "connect, and hold the columns of each source against `N` messages of its topic")
+	flags.StringArrayVar(&s.embed, "embed", nil, "for --sample: start a Kafka broker inside the process, loaded with the records of `RECORDS.jsonl` (repeatable)")
+}
+
+func (s *sampleFlags) check(cmd *cobra.Command) error {
+	switch {
+	case cmd.Flags().Changed("sample"):
+		return checkSample("sample", s.n)
+	case len(s.embed) > 0:
+		return wrong(fmt.Errorf("--embed: nothing is read without --sample N"))
+	}
+	return nil
+}
+
+// start starts the embedded broker, if there is to be one, and returns the variables that name it and what ends it.
+func (s *sampleFlags) start() (given map[string]string, end func(), err error) {
+	if len(s.embed) == 0 {
+		return nil, func() {}, nil
+	}
+	broker, err := embed.Start(s.embed...)
+	if err != nil {
+		return nil, nil, wrong(fmt.Errorf("--embed: %w", err))
+	}
+	return map[string]string{brokersVariable: broker.Addr()}, broker.Close, nil
+}
+
+// samples holds the sources of a script against samples of their topics.
+func (c *checker) samples(script *planner.Script, registry *spi.Registry, stmts []ast.Statement) (found []findings.Finding, err error) {
+	for _, t := range sources(script) {
+		format, spec, o := readBy(t, registry)
+		if format == nil {
+			continue
+		}
+		messages, err := sample(context.Background(), t.Options, c.sample)
+		if err != nil {
+			return nil, &failure{exitFailed, fmt.Errorf("table %s: %w", t.Name, err)}
+		}
+		r, err := infer.Check(format, spec, o, messagesOf(messages))
+		if err != nil {
+			return nil, &failure{exitFailed, fmt.Errorf("table %s: %w", t.Name, err)}
+		}
+		if c.reported {
+			if err := writeReport(c, t, r); err != nil {
+				return nil, &failure{exitFailed, err}
+			}
+		}
+		skips, err := spi.SkipsErrors(o)
+		if err != nil {
+			return nil, wrong(err)
+		}
+		for i := range r.Columns {
+			found = append(found, c.sampledColumn(t, r, &r.Columns[i], skips, stmts)...)
+		}
+	}
+	return found, nil
+}
+
+// sources are the tables that a script's jobs read from Kafka, each once.
+func sources(script *planner.Script) (tables []*spi.Table) {
+	seen := map[planner.Node]bool{}
+	var walk func(planner.Node)
+	walk = func(n planner.Node) {
+		if seen[n] {
+			return
+		}
+		seen[n] = true
+		if s, ok := n.(*planner.Scan); ok {
+			t := s.Spec.Table
+			same := func(u *spi.Table) bool { return u.Name == t.Name }
+			if c := t.Options["connector"]; (c == "kafka" || c == "upsert-kafka") && !slices.ContainsFunc(tables, same) {
+				tables = append(tables, t)
+			}
+		}
+		for _, in := range n.Inputs() {
+			walk(in)
+		}
+	}
+	for _, step := range script.Steps {
+		if j, ok := step.(*planner.Job); ok {
+			for _, s := range j.Plan.Sinks {
+				walk(s)
+			}
+		}
+	}
+	return tables
+}
+
+// readBy is the format of a table's values, and what it is to read; nil for a format whose columns are no fields.
+func readBy(t *spi.Table, registry *spi.Registry) (format spi.Format, spec spi.DecodeSpec, o spi.Options) {
+	name, prefix := t.Options["format"], ""
+	if v, ok := t.Options["value.format"]; ok {
+		name, prefix = v, "value."
+	}
+	if name != debezium.Name && name != jsonformat.Name {
+		return nil, spec, nil
+	}
+	format, o = registry.Format(name), spi.Options{}
+	for k, v := range t.Options {
+		if rest, ok := strings.CutPrefix(k, prefix+name+"."); ok {
+			o[rest] = v
+		}
+	}
+	inKey := map[string]bool{}
+	if t.Options["value.fields-include"] == "EXCEPT_KEY" {
+		for _, k := range strings.Split(t.Options["key.fields"], ";") {
+			inKey[strings.TrimSpace(k)] = true
+		}
+		if t.Options["connector"] == "upsert-kafka" {
+			for _, k := range t.PrimaryKey {
+				inKey[t.Columns[k].Name] = true
+			}
+		}
+	}
+	for i, c := range t.Columns {
+		if c.Metadata != "" || inKey[c.Name] {
+			continue
+		}
+		if name == debezium.Name && slices.Contains(t.PrimaryKey, i) {
+			spec.Key = append(spec.Key, len(spec.Columns))
+		}
+		spec.Columns = append(spec.Columns, c)
+	}
+	switch {
+	case name == jsonformat.Name:
+		spec.Mode = spi.AppendOnly
+	case len(spec.Key) > 0:
+		spec.Mode = spi.Upsert
+	default:
+		spec.Mode = spi.Retract
+	}
+	return format, spec, o
+}
+
+// writeReport writes what a sample showed of a table's columns.
+func writeReport(c *checker, t *spi.Table, r *infer.Report) error {
+	topic := t.Options["topic"]
+	if topic == "" {
+		topic = t.Options["topic-pattern"]
+	}
+	if _, err := fmt.Fprintf(c.report, "%s, from %s: %s\n", t.Name, topic, r.Messages); err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(c.report, 0, 0, 2, ' ', 0)
+	if _, err := fmt.Fprintln(w, "  column\ttype\tpresent\tnull\tnot sent\tfailing"); err != nil {
+		return err
+	}
+	for _, col := range r.Columns {
+		if _, err := fmt.Fprintf(w, "  %s\t%s\t%d of %d\t%d\t%d\t%d\n", col.Name, col.Type.Nullable(), col.Present, r.Rows, col.Null, col.Unsent, col.Failing); err != nil {
+			return err
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if len(r.Undeclared) > 0 {
+		_, err := fmt.Fprintf(c.report, "  not declared: %s\n", strings.Join(r.Undeclared, ", "))
+		return err
+	}
+	return nil
+}
+
+// sampledColumn are the findings of a column. A value that cannot be read is an error unless the table skips such messages.
+func (c *checker) sampledColumn(t *spi.Table, r *infer.Report, col *infer.ColumnReport, skips bool, stmts []ast.Statement) (found []findings.Finding) {
+	add := func(s findings.Severity, msg, hint string) {
+		e := &ast.Error{Pos: columnPlace(stmts, t.Name, col.Name), Msg: fmt.Sprintf("column %s of table %s: %s", col.Name, t.Name, msg), Hint: hint}
+		found = append(found, findings.Finding{Severity: s, Error: c.sources.locateOne(e)})
+	}
+	if col.Present == 0 && r.Rows > 0 {
+		hint := "fields without a column are: " + strings.Join(r.Undeclared, ", ")
+		switch {
+		case col.Near != "":
+			hint = fmt.Sprintf("did you mean `%s`?", col.Near)
+		case len(r.Undeclared) == 0:
+			hint = "it is NULL in every row"
+		}
+		add(findings.Warning, fmt.Sprintf("none of %d rows has this field", r.Rows), hint)
+	}
+	if col.Failing > 0 {
+		severity := findings.Error
+		if skips {
+			severity = findings.Warning
+		}
+		add(severity, fmt.Sprintf("%d values cannot be read as %s, the first: %v", col.Failing, col.Type.Nullable(), col.First), "")
+	}
+	if col.Unit != "" {
+		add(findings.Warning, col.Unit, "")
+	}
+	return found
+}
+
+// columnPlace is where a column is declared; the zero place when it is not in these statements.
+func columnPlace(stmts []ast.Statement, table, column string) ast.Pos {
+	for _, st := range stmts {
+		create, ok := st.(*ast.CreateTable)
+		if !ok {
+			continue
+		}
+		if create.Name.Base().Name != table {
+			continue
+		}
+		for _, col := range create.Columns {
+			if col.Name.Name == column {
+				return col.Name.Pos
+			}
+		}
+		return create.Pos
+	}
+	return ast.Pos{}
+}

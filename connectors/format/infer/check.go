@@ -1,0 +1,139 @@
+package infer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/engine/changelog"
+	"github.com/sluicesql/sluice/engine/text"
+	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/near"
+)
+
+// Report is how a declared table fits a sample of its topic.
+type Report struct {
+	Messages   string // what they are, counted
+	Rows       int
+	Columns    []ColumnReport
+	Undeclared []string // fields of the rows that no column reads
+}
+
+// ColumnReport is how a column fits.
+type ColumnReport struct {
+	Name string
+	Type types.Type
+	// Present counts rows that have the field, Null those of them whose value is null, Unsent those where Debezium
+	// left it out because it did not change.
+	Present, Null, Unsent int
+	// Failing counts messages whose value does not fit the type, and First is the first such error.
+	Failing int
+	First   error
+	// Near is the field of the messages that an absent column probably means; empty for none.
+	Near string
+	// Unit says that the values, as they are read, are unlikely points in time, or that they are such; empty for no doubt.
+	Unit string
+}
+
+// Check holds the columns that a table reads from its messages' values against a sample. spec are those columns, with the
+// format's own options.
+func Check(format spi.Format, spec spi.DecodeSpec, o spi.Options, messages []spi.Message) (*Report, error) {
+	v := surveyOf(messages)
+	r := &Report{Messages: v.counts(), Rows: v.rows}
+	var names []string
+	for _, p := range v.fields {
+		names = append(names, p.name)
+		declared := slices.ContainsFunc(spec.Columns, func(c spi.Column) bool { return c.Name == p.name })
+		if !declared && (v.data() == formEvent || !isAdded(p.name)) {
+			r.Undeclared = append(r.Undeclared, p.name)
+		}
+	}
+	for i, c := range spec.Columns {
+		one := spi.DecodeSpec{Mode: spec.Mode, TimeZone: spec.TimeZone}
+		at := -1
+		for j, k := range spec.Columns {
+			isKey := slices.Contains(spec.Key, j)
+			if i == j {
+				at = len(one.Columns)
+			} else if !isKey {
+				continue
+			}
+			if isKey {
+				one.Key = append(one.Key, len(one.Columns))
+			}
+			one.Columns = append(one.Columns, k)
+		}
+		cr := ColumnReport{Name: c.Name, Type: c.Type}
+		var err error
+		if cr.Failing, cr.First, err = try(format, one, o, messages, c.Name); err != nil {
+			return nil, err
+		}
+		if k := slices.Index(names, c.Name); k >= 0 {
+			p := v.fields[k]
+			cr.Present, cr.Null, cr.Unsent = p.present, p.nulls, p.unsent
+			cr.Unit = p.suspicious(c.Type, format, one, at, o, messages)
+		} else {
+			cr.Near = nearest(c.Name, r.Undeclared)
+		}
+		r.Columns = append(r.Columns, cr)
+	}
+	return r, nil
+}
+
+// nearest is the name that differs in case and underscores alone, or else the nearest by its letters.
+func nearest(name string, names []string) string {
+	plain := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", "")) }
+	for _, n := range names {
+		if plain(n) == plain(name) {
+			return n
+		}
+	}
+	return near.Name(name, names)
+}
+
+// suspicious says that no value of a date or timestamp is in the years 1980 to 2100, or that those of an integer all look like
+// such times.
+func (p *profile) suspicious(t types.Type, format spi.Format, spec spi.DecodeSpec, column int, o spi.Options, messages []spi.Message) string {
+	best := p.numbers.unit()
+	seen := p.numbers.n - p.numbers.zeros
+	switch {
+	case t.IsInteger() && best > 0 && p.numbers.recent[best] == seen:
+		return fmt.Sprintf("the numbers look like %s since 1970: TIMESTAMP(%d)", units[best].name, units[best].precision)
+	case t.Kind != types.Date && t.Kind != types.Timestamp && t.Kind != types.TimestampLTZ, seen == 0:
+		return ""
+	}
+	d, err := format.NewDecoder(spec, o)
+	if err != nil {
+		return ""
+	}
+	out := spi.NewOut(spec.Columns)
+	out.Batch = &changelog.Batch{}
+	example := ""
+	for _, m := range messages {
+		out.Batch.Reset()
+		if d.Decode(m, out) != nil {
+			continue // it is counted elsewhere
+		}
+		for i := range out.Batch.Len() {
+			r := out.Batch.Row(i)
+			if out.Batch.Op(i).Negative() || r.IsNull(column) {
+				continue
+			}
+			read := string(text.Append(nil, t, r.Get(column, t.Phys()), nil))
+			if len(read) > 4 && read[:4] >= "1980" && read[:4] < "2100" && read[4] == '-' {
+				return ""
+			}
+			if !strings.HasPrefix(read, "1970-01-01") || example == "" {
+				example = read
+			}
+		}
+	}
+	switch {
+	case example == "":
+		return ""
+	case best > 0 && p.numbers.recent[best] > 0:
+		return fmt.Sprintf("no value is read as a time from 1980 to 2100, but such as %s; the numbers look like %s: %s(%d)", example, units[best].name, t.Kind, units[best].precision)
+	}
+	return fmt.Sprintf("no value is read as a time from 1980 to 2100, but such as %s; is the unit right?", example)
+}
