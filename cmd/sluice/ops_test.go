@@ -49,7 +49,7 @@ func TestRunningJobIsAsked(t *testing.T) {
 		t.Errorf("status of a paused job:\n%s", s)
 	}
 	before := ask("state", "info", dir).stdout
-	for _, part := range []string{"a job runs on it", "paused:           yes", "format:           version 1", "written by:       sluice ", "Join: (k) = (k)", "INSERT INTO pairs", "generation 0", "| a     |"} {
+	for _, part := range []string{"a job runs on it", "paused:           yes", "format:           version 2", "written by:       sluice ", "Join: (k) = (k)", "INSERT INTO pairs", "generation 0", "| a     |"} {
 		if !strings.Contains(before, part) {
 			t.Errorf("state info does not say %q:\n%s", part, before)
 		}
