@@ -162,7 +162,7 @@ func (t *Table) Settle(end int64) error {
 	return err
 }
 
-// eachNoted calls f for the entries of which something is noted, and those beside them with the same sub key, that
+// eachNoted calls f for the entries, tombstones too, of which something is noted, and those beside them with the same sub key, that
 // still have the time of an entry that was written in the epoch. f may change their time alone.
 func (t *Table) eachNoted(f func(*noted, Ref, *entry)) error {
 	l := t.life
@@ -186,7 +186,7 @@ func (t *Table) eachNoted(f func(*noted, Ref, *entry)) error {
 				continue
 			}
 			for r = t.firstTwin(r); r != 0; r = t.nextTwin(r) {
-				if e := t.sh.arena.at(r); e.weight != 0 && e.time() == l.now {
+				if e := t.sh.arena.at(r); e.time() == l.now {
 					f(n, r, e)
 				}
 			}
