@@ -18,7 +18,7 @@ SEED ?= 1
 BENCH ?= -size M -runs 3
 BENCH_BUDGET ?= -size XL -compression zstd
 
-.PHONY: all build test lint format-check cross bench bench-budget fuzz fuzz-sql soak clean
+.PHONY: all build test lint format-check dist bench bench-budget fuzz fuzz-sql soak clean
 
 all: lint test build
 
@@ -42,9 +42,15 @@ format-check:
 $(GOLANGCI):
 	GOBIN=$(dir $@) GOFLAGS= $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 
-cross: ## the binary builds for every platform
-	@set -e; for p in $(PLATFORMS); do echo "build $$p"; \
-		GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) build -buildvcs=false -o /dev/null ./cmd/sluice; done
+SHA256 := $(or $(shell command -v sha256sum),shasum -a 256)
+
+dist: build ## bin/dist: a static binary for each platform, completions and manual pages, and the checksums of all
+	@rm -rf bin/dist && mkdir -p bin/dist/completions
+	@set -e; for p in $(PLATFORMS); do f=sluice-$(VERSION)-$${p%/*}-$${p#*/}; echo "build $$f"; \
+		GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) build -buildvcs=false -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/dist/$$f ./cmd/sluice; done
+	@set -e; for s in bash zsh fish powershell; do bin/sluice completion $$s >bin/dist/completions/sluice.$$s; done
+	@bin/sluice man bin/dist/man
+	@cd bin/dist && find . -type f ! -name SHA256SUMS | sort | xargs $(SHA256) >SHA256SUMS && $(SHA256) -c SHA256SUMS >/dev/null
 
 bench: ## the figures of docs/performance.md, on a real Kafka; BENCH='-size S -runs 1' for a short look
 	$(GO) run ./internal/benchrun $(BENCH)

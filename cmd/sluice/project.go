@@ -81,6 +81,18 @@ func (p *project) variables(s sourceTexts) (map[string]string, error) {
 	return values, nil
 }
 
+// placeholders are the variables of a pipeline's folder, with a word in the place of every secret of any environment.
+func (p *project) placeholders() map[string]string {
+	out := maps.Clone(p.settings.Variables)
+	for _, name := range p.pipeline.SecretNames() {
+		out[name] = placeholderSecret
+	}
+	return out
+}
+
+// placeholderSecret stands for a secret where nothing connects.
+const placeholderSecret = "placeholder-of-a-secret"
+
 // embed are the files of records that the pipeline runs on.
 func (p *project) embed() []string {
 	if p.settings == nil {

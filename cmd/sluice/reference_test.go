@@ -12,6 +12,7 @@ import (
 
 	_ "github.com/cockroachdb/datadriven" // declares the flag -rewrite
 
+	"github.com/sluicesql/sluice/cmd/sluice/internal/pipeline"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/expr"
 	"github.com/sluicesql/sluice/planner"
@@ -20,7 +21,13 @@ import (
 // TestReference holds the reference pages to the declarations that they are written from; with -rewrite it
 // writes them.
 func TestReference(t *testing.T) {
-	for name, want := range map[string]string{"docs/functions.md": functionsPage(), "docs/options.md": optionsPage()} {
+	schema, err := pipeline.Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"docs/commands.md": commandsPage(), "docs/sluice-yaml.md": pipelinePage(), "docs/sluice.schema.json": string(schema),
+		"docs/functions.md": functionsPage(), "docs/options.md": optionsPage()} {
 		holdPage(t, name, want)
 	}
 }

@@ -24,14 +24,13 @@ into Kafka, and keeps the results up to date: exactly, in real time, on one mach
   sluice explain pipeline.sql                   show how they would run`,
 		SilenceErrors: true, // main shows them
 		SilenceUsage:  true,
-		// cobra offers completions for several shells by a command of its own.
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
-		Args:              knownCommand,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		// cobra adds a command that writes completions for several shells.
+		Args: knownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.AddCommand(newSQL(sources))
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newRun(sources), newExplain(sources), newCheck(sources), newFmt(sources), newInfer(), newInit(), newTest(sources), newJobs(), newStatus(), newStop(), newPause(), newResume(), newSavepoint(), newState(), newSweep(sources), newVersion())
+	root.AddCommand(newRun(sources), newExplain(sources), newCheck(sources), newFmt(sources), newInfer(), newInit(), newTest(sources), newMan(), newJobs(), newStatus(), newStop(), newPause(), newResume(), newSavepoint(), newState(), newSweep(sources), newVersion())
 	return root
 }
 

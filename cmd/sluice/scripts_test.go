@@ -13,7 +13,7 @@ import (
 
 // TestScripts runs the scripts of testdata/scripts:
 //
-//	file NAME              writes the input to a file
+//	file NAME              writes the input to a file, with ---- for ====
 //	run                    runs the command of the input's first line, the rest being its standard input,
 //	                       and shows its output: standard error with "! " before each line, and the exit
 //	                       code unless it is 0
@@ -25,7 +25,7 @@ func TestScripts(t *testing.T) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "file":
-				if err := os.WriteFile(filepath.Join(dir, d.CmdArgs[0].Key), []byte(d.Input+"\n"), 0o600); err != nil {
+				if err := os.WriteFile(filepath.Join(dir, d.CmdArgs[0].Key), []byte(strings.ReplaceAll(d.Input, "\n====\n", "\n----\n")+"\n"), 0o600); err != nil {
 					t.Fatal(err)
 				}
 				return ""

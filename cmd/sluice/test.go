@@ -230,9 +230,6 @@ func findSuites(sources sourceTexts, paths []string) ([]*suite, error) {
 	return order, nil
 }
 
-// secretOfTest stands for every secret in a test.
-const secretOfTest = "secret-of-a-test"
-
 // testEnvironment is the environment that tests take, where a pipeline has one of the name.
 const testEnvironment = "test"
 
@@ -253,10 +250,7 @@ func tested(sources sourceTexts, of string) (*sqltest.Pipeline, error) {
 		if p, err = sources.openPipeline(of, env); err != nil {
 			return nil, err
 		}
-		for _, name := range loaded.SecretNames() {
-			given[name] = secretOfTest
-		}
-		for name, v := range p.settings.Variables {
+		for name, v := range p.placeholders() {
 			if name != brokersVariable {
 				given[name] = v
 			}

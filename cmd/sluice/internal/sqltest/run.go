@@ -130,16 +130,26 @@ func (r *run) run(ctx context.Context, c *Case) (err error) {
 
 // at gives an error the place of a directive, unless it has one.
 func (r *run) at(d *directive, err error) error {
-	if _, ok := errors.AsType[*ast.Error](err); ok {
-		return err
+	e, ok := errors.AsType[*ast.Error](err)
+	switch {
+	case !ok:
+		return &ast.Error{Pos: d.pos, Msg: d.name + ": " + err.Error()}
+	case !e.Pos.IsValid():
+		placed := *e
+		placed.Pos = d.pos
+		return &placed
 	}
-	return &ast.Error{Pos: d.pos, Msg: d.name + ": " + err.Error()}
+	return err
 }
 
 // prepare plans the pipeline and starts its jobs. It returns the directives that are left.
 func (r *run) prepare(ctx context.Context, c *Case) ([]*directive, error) {
 	variables := map[string]string{}
-	var options [][2]string
+	type option struct {
+		key, value string
+		from       *directive
+	}
+	var options []option
 	rest := c.directives
 	for len(rest) > 0 && strings.HasPrefix(rest[0].name, "set") {
 		key, value, ok := strings.Cut(rest[0].args[0], "=")
@@ -147,7 +157,7 @@ func (r *run) prepare(ctx context.Context, c *Case) ([]*directive, error) {
 			return nil, r.at(rest[0], errors.New("write KEY=VALUE"))
 		}
 		if rest[0].name == "set" {
-			options = append(options, [2]string{key, value})
+			options = append(options, option{key, value, rest[0]})
 		} else {
 			variables[key] = value
 		}
@@ -158,9 +168,9 @@ func (r *run) prepare(ctx context.Context, c *Case) ([]*directive, error) {
 		return nil, err
 	}
 	r.session = session
-	for i, o := range options {
-		if err := session.SetOption(o[0], o[1]); err != nil {
-			return nil, r.at(c.directives[i], err)
+	for _, o := range options {
+		if err := session.SetOption(o.key, o.value); err != nil {
+			return nil, r.at(o.from, err)
 		}
 	}
 	script, err := session.Run(stmts)
@@ -186,9 +196,19 @@ func (r *run) prepare(ctx context.Context, c *Case) ([]*directive, error) {
 			}
 		}
 	}
-	for _, name := range r.observed(rest) {
-		if err := r.observe(ctx, name); err != nil {
-			return nil, locate(err)
+	for _, d := range r.observed(rest) {
+		if err := r.observe(ctx, d.args[0]); err != nil {
+			return nil, r.at(d, locate(err))
+		}
+	}
+	if r.options.Coverage {
+		for _, name := range session.Views() {
+			if r.captures[name] != nil {
+				continue
+			}
+			if err := r.observe(ctx, name); err != nil {
+				return nil, locate(err)
+			}
 		}
 	}
 	return rest, nil
@@ -221,19 +241,20 @@ func (r *run) captureOf(table string) (*capture, []int) {
 	return r.captures[table], r.pairs[table]
 }
 
-// observed are the tables and views that the test looks at and no job writes; with coverage all views.
-func (r *run) observed(ds []*directive) []string {
-	var names []string
+// observed are the first looks of the test at each table and view that no job writes.
+func (r *run) observed(ds []*directive) []*directive {
+	var out []*directive
+	seen := map[string]bool{}
 	for _, d := range ds {
-		if d.name == "changes" || d.name == "table" {
-			names = append(names, d.args[0])
+		if d.name != "changes" && d.name != "table" {
+			continue
+		}
+		if name := d.args[0]; !seen[name] && r.captures[name] == nil {
+			seen[name] = true
+			out = append(out, d)
 		}
 	}
-	if r.options.Coverage {
-		names = append(names, r.session.Views()...)
-	}
-	slices.Sort(names)
-	return slices.DeleteFunc(slices.Compact(names), func(n string) bool { return r.captures[n] != nil })
+	return out
 }
 
 // observe starts a SELECT of a table or view.

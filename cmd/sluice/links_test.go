@@ -1,0 +1,66 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading = regexp.MustCompile(`(?m)^#+ +(.*)$`)
+	unlink  = regexp.MustCompile("[^a-z0-9 _-]")
+)
+
+// anchors are those of a page's headings, as they are made on GitHub.
+func anchors(text string) map[string]bool {
+	out := map[string]bool{}
+	for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+		name := unlink.ReplaceAllString(strings.ToLower(m[1]), "")
+		out[strings.ReplaceAll(name, " ", "-")] = true
+	}
+	return out
+}
+
+// Every link of a page leads to a file, and to a heading where it names one.
+func TestLinks(t *testing.T) {
+	root := repository(t)
+	checked := 0
+	for _, pattern := range append([]string{"CONTRIBUTING.md", "docs/decisions/*.md"}, docs...) {
+		pages, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, page := range pages {
+			b, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name, _ := filepath.Rel(root, page)
+			for _, m := range link.FindAllStringSubmatch(fence.ReplaceAllString(string(b), ""), -1) {
+				file, anchor, _ := strings.Cut(m[1], "#")
+				if strings.Contains(file, "://") {
+					continue
+				}
+				checked++
+				to := page
+				if file != "" {
+					to = filepath.Join(filepath.Dir(page), file)
+				}
+				target, err := os.ReadFile(to)
+				if info, serr := os.Stat(to); err != nil && (serr != nil || !info.IsDir()) {
+					t.Errorf("%s: the link %s leads nowhere", name, m[1])
+					continue
+				}
+				if anchor != "" && !anchors(string(target))[anchor] {
+					t.Errorf("%s: the link %s names no heading of %s", name, m[1], filepath.Base(to))
+				}
+			}
+		}
+	}
+	if checked == 0 {
+		t.Error("no page has a link")
+	}
+}

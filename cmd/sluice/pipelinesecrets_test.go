@@ -1,0 +1,49 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The value of a secret comes out nowhere, wherever in the SQL the secret was put, in whatever quotes messages write it.
+func TestSecretsOfPipelines(t *testing.T) {
+	const table = "CREATE TABLE t (a STRING) WITH ('connector' = 'datagen', 'number-of-rows' = '1');\n"
+	for name, sql := range map[string]string{
+		"option":         "CREATE TABLE k (a STRING) WITH ('connector' = 'kafka', 'topic' = '${S}', 'properties.bootstrap.servers' = 'k:1', 'properties.client.id' = '${S}', 'format' = 'json'); SHOW CREATE TABLE k; EXPLAIN SELECT * FROM k;",
+		"condition":      table + "CREATE VIEW v AS SELECT a FROM t WHERE a = '${S}'; SHOW CREATE VIEW v; EXPLAIN SELECT * FROM v; SELECT * FROM v;",
+		"unknown value":  "CREATE TABLE k (a STRING) WITH ('connector' = 'kafka', 'topic' = 't', 'properties.bootstrap.servers' = 'k:1', 'format' = '${S}'); SELECT * FROM k;",
+		"unknown name":   table + "SELECT `${S}` FROM t;",
+		"unknown option": "SET '${S}' = 'x';",
+		"bad literal":    "SELECT CAST('${S}' AS INT) AS a;",
+		"no place":       "SET 'execution.checkpointing.dir' = '${S}://x'; " + table + "INSERT INTO t SELECT * FROM t;",
+		"failing job":    table + "SELECT CAST(CONCAT(SUBSTRING(a, 1, 0), '${S}') AS INT) AS a FROM t;",
+		"syntax":         "SELECT ${S} FROM;",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for file, text := range map[string]string{
+				"sluice.yaml":  "name: p\nsql: [pipeline.sql]\nsecrets:\n  S: {file: secret.txt}\n  ENV: {env: GREETED}\n",
+				"secret.txt":   `geheim's "word\` + "\n",
+				"pipeline.sql": sql,
+			} {
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			seen := ""
+			for _, args := range [][]string{{"run", "."}, {"run", "--state-dir", "state", "."}, {"explain", "."}, {"state", "info", "state"}} {
+				o := sluice(t, dir, "", args...)
+				seen += o.stdout + o.stderr
+			}
+			if strings.Contains(seen, "geheim") {
+				t.Errorf("the secret is shown:\n%s", seen)
+			}
+			if name == "condition" && strings.Count(seen, "******") < 3 {
+				t.Errorf("no asterisks in\n%s", seen)
+			}
+		})
+	}
+}
