@@ -30,8 +30,8 @@ type Finding struct {
 // Formats are the names of the formats, in the order in which help shows them.
 func Formats() []string { return []string{"text", "json", "github", "sarif"} }
 
-// Write writes list in a format. print is for the format text.
-func Write(out io.Writer, format string, list []Finding, print *diag.Printer) error {
+// Write writes list in a format. p is for the format text.
+func Write(out io.Writer, format string, list []Finding, p *diag.Printer) error {
 	switch format {
 	case "json":
 		return writeJSON(out, list)
@@ -40,15 +40,15 @@ func Write(out io.Writer, format string, list []Finding, print *diag.Printer) er
 	case "sarif":
 		return writeSARIF(out, list)
 	}
-	return writeText(list, print)
+	return writeText(list, p)
 }
 
-func writeText(list []Finding, print *diag.Printer) error {
+func writeText(list []Finding, p *diag.Printer) error {
 	for _, f := range list {
 		if f.Severity == Warning {
-			print.Warn(f.Error)
+			p.Warn(f.Error)
 		} else {
-			print.Print(f.Error)
+			p.Print(f.Error)
 		}
 	}
 	return nil
