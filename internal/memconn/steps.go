@@ -153,6 +153,9 @@ func (h *Hub) resume(r *reader, pos []spi.Position) {
 	defer h.mu.Unlock()
 	r.step = 0
 	for _, p := range pos {
+		if h.tables[p.Topic] == nil {
+			continue // the query's VALUES
+		}
 		if events := h.tables[p.Topic][p.Partition]; p.Offset < int64(len(events)) {
 			if s := events[p.Offset].Step; r.step == 0 || s < r.step {
 				r.step = s

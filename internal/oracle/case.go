@@ -280,7 +280,7 @@ func (r *run) check(engine Engine) error {
 				return &ReferenceError{err}
 			}
 		}
-		if !maps.Equal(have, want) {
+		if !maps.Equal(have, want) && !r.constantsPending(n) {
 			return &Difference{Epoch: n, Got: multiset(have), Want: multiset(want), Changes: strings.Join(shown, ", ")}
 		}
 	}
@@ -302,6 +302,9 @@ func (r *run) advance(tables []Content, at map[string]int64, cut map[string][]sp
 		for _, p := range positions {
 			key := fmt.Sprintf("%s/%d", p.Topic, p.Partition)
 			i := slices.IndexFunc(tables, func(c Content) bool { return c.Name == p.Topic })
+			if i < 0 {
+				continue // VALUES
+			}
 			for ; at[key] < p.Offset; at[key]++ {
 				tables[i].Apply(r.Events[p.Topic][p.Partition][at[key]])
 				moved = true
@@ -310,6 +313,18 @@ func (r *run) advance(tables []Content, at map[string]int64, cut map[string][]sp
 		}
 	}
 	return moved
+}
+
+// constantsPending reports whether VALUES of the query had rows left to read after epoch n: the result is that of a part
+// of them then.
+func (r *run) constantsPending(n uint64) bool {
+	for name, last := range r.cuts[r.last] {
+		now := r.cuts[n][name]
+		if len(last) > 0 && last[0].Topic == "VALUES" && (len(now) == 0 || now[0].Offset < last[0].Offset) {
+			return true
+		}
+	}
+	return false
 }
 
 func multiset(m map[string]int) string {

@@ -81,9 +81,13 @@ type from struct {
 	alias string
 	cols  []column // of a table or derived table
 
-	join string // "JOIN", "LEFT JOIN" …
-	l, r *from
-	on   *expr
+	values [][]*expr // of VALUES
+	unnest *expr     // an array; the elements are the one column
+
+	join  string // "JOIN", "LEFT JOIN", "NATURAL JOIN" …
+	l, r  *from
+	on    *expr
+	using string // the column's name
 }
 
 // expr is an expression: a form filled with its arguments.
@@ -154,6 +158,7 @@ func (f *from) clone() *from {
 	}
 	c := *f
 	c.sub, c.l, c.r, c.on = f.sub.clone(), f.l.clone(), f.r.clone(), f.on.clone()
+	c.unnest = f.unnest.clone()
 	return &c
 }
 

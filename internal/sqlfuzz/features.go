@@ -37,17 +37,22 @@ const (
 	SetOpsAll       Feature = "bag-operations"     // INTERSECT ALL, EXCEPT ALL
 	With            Feature = "with"               // common table expressions
 	WindowSubquery  Feature = "window-in-subquery" // a window function's value as an argument of a subquery
+	Using           Feature = "using"              // JOIN … USING, NATURAL JOIN
+	Values          Feature = "values"             // VALUES in FROM
+	Unnest          Feature = "unnest"             // CROSS JOIN UNNEST of an array of columns
+	OrderedAgg      Feature = "ordered-agg"        // LISTAGG, ARRAY_AGG, FIRST_VALUE, LAST_VALUE
 	RichExpressions Feature = "rich-expressions"   // functions that SQLite lacks
 )
 
 // All are all features.
 var All = []Feature{
 	OuterJoins, CrossJoins, NonEqui, In, Exists, Correlated, Scalar, Aggregates, DistinctAgg, FilterAgg, GroupingSets,
-	Statistics, TopN, Rank, Qualify, Limit, Over, Distinct, UnionAll, SetOps, SetOpsAll, With, WindowSubquery, RichExpressions,
+	Statistics, TopN, Rank, Qualify, Limit, Over, Distinct, UnionAll, SetOps, SetOpsAll, With, WindowSubquery, Using, Values, Unnest, OrderedAgg,
+	RichExpressions,
 }
 
 // notSQLite are those for which SQLite has no words.
-var notSQLite = []Feature{GroupingSets, Statistics, Qualify, SetOpsAll, RichExpressions}
+var notSQLite = []Feature{GroupingSets, Statistics, Qualify, SetOpsAll, Using, Values, Unnest, OrderedAgg, RichExpressions}
 
 // Features is a set of them.
 type Features map[Feature]bool

@@ -156,7 +156,21 @@ var aggregates = []*form{
 	{sluice: "STDDEV_POP($1)$f", args: []kind{kindDouble}, out: kindDouble, need: Statistics},
 	{sluice: "VAR_POP($1)$f", args: []kind{kindDouble}, out: kindDouble, need: Statistics},
 	{sluice: "STDDEV_SAMP($1)$f", args: []kind{kindInt}, out: kindDouble, need: Statistics},
+	{sluice: "LISTAGG($1, '; ') WITHIN GROUP (ORDER BY $1)$f", duckdb: "STRING_AGG($1, '; ' ORDER BY $1)$f", args: []kind{kindString}, out: kindString, need: OrderedAgg},
+	{sluice: "LISTAGG($1) WITHIN GROUP (ORDER BY $1 DESC)$f", duckdb: "STRING_AGG($1, ',' ORDER BY $1 DESC)$f", args: []kind{kindString}, out: kindString, need: OrderedAgg},
+	{sluice: "CARDINALITY(ARRAY_AGG($d$1)$f)", duckdb: "LEN(LIST($d$1)$f)", args: []kind{kindInt}, out: kindInt, max: small(maxGroup), need: OrderedAgg},
+	{sluice: "ARRAY_AGG($1 ORDER BY $1 DESC)$f[1]", duckdb: "(LIST($1 ORDER BY $1 DESC NULLS LAST)$f)[1]", args: []kind{kindInt}, out: kindInt, need: OrderedAgg},
+	// NULLs are left out.
+	{sluice: "FIRST_VALUE($1 ORDER BY $1 DESC)$f", duckdb: "MAX($1)$f", args: []kind{kindInt}, out: kindInt, need: OrderedAgg},
+	{sluice: "LAST_VALUE($1 ORDER BY $1 DESC)$f", duckdb: "MIN($1)$f", args: []kind{kindString}, out: kindString, need: OrderedAgg},
 	{sluice: "VAR_SAMP($1)$f", args: []kind{kindDouble}, out: kindDouble, need: Statistics},
+}
+
+// arrayForms are arrays to be unnested.
+var arrayForms = []*form{
+	{sluice: "ARRAY[$1]", duckdb: "[$1]", args: []kind{kindInt}},
+	{sluice: "ARRAY[$1, $2]", duckdb: "[$1, $2]", args: []kind{kindInt, kindInt}},
+	{sluice: "ARRAY[$1, $2, $3]", duckdb: "[$1, $2, $3]", args: []kind{kindInt, kindInt, kindInt}},
 }
 
 // maxGroup is above the number of rows that any group can have.

@@ -13,6 +13,11 @@ func (g *generator) from(depth int) (*from, []*expr) {
 		}
 		f, cols = g.join(f, cols, r, rcols)
 	}
+	if g.column(kindInt, cols) != nil && g.with(Unnest, 6) {
+		u := &from{unnest: g.array(cols), alias: g.name("a")}
+		u.cols = []column{{g.name("c"), kindInt, u.unnest.max}}
+		f, cols = &from{join: "CROSS JOIN", l: f, r: u}, append(cols, columnsOf(u.alias, u.cols)...)
+	}
 	return f, cols
 }
 
@@ -24,8 +29,68 @@ func (g *generator) factor(depth int) (*from, []*expr) {
 		q := g.query(depth-1, nil, nil)
 		return &from{sub: q, alias: alias, cols: q.cols}, columnsOf(alias, q.cols)
 	}
+	if g.with(Values, 6) {
+		f := g.values(alias)
+		return f, columnsOf(alias, f.cols)
+	}
 	t := pick(g, g.tables...)
 	return &from{table: t.name, alias: alias, cols: t.cols}, columnsOf(alias, t.cols)
+}
+
+// values are a few constant rows.
+func (g *generator) values(alias string) *from {
+	f := &from{alias: alias}
+	for range 1 + g.rng.IntN(3) {
+		f.cols = append(f.cols, column{g.name("c"), pick(g, kindInt, kindInt, kindString), maxValue})
+	}
+	for range 1 + g.rng.IntN(4) {
+		var row []*expr
+		for _, c := range f.cols {
+			row = append(row, g.literal(c.kind))
+		}
+		f.values = append(f.values, row)
+	}
+	return f
+}
+
+// array is an array of columns and literals.
+func (g *generator) array(cols []*expr) *expr {
+	a := &expr{form: arrayForms[g.rng.IntN(len(arrayForms))]}
+	for range a.form.args {
+		e := g.leaf(kindInt, &scope{cols: cols})
+		a.args, a.max = append(a.args, e), max(a.max, e.max)
+	}
+	return a
+}
+
+// named makes of j a join by columns of equal names, if two tables have such that can be equal.
+func (g *generator) named(j *from) bool {
+	if j.l.join != "" || j.r.join != "" {
+		return false
+	}
+	natural := true
+	var common []string
+	for _, a := range j.l.cols {
+		for _, b := range j.r.cols {
+			if a.name != b.name {
+				continue
+			}
+			if a.kind == b.kind && a.kind != kindDouble {
+				common = append(common, a.name)
+			} else {
+				natural = false
+			}
+		}
+	}
+	if len(common) == 0 {
+		return false
+	}
+	if natural && g.chance(40) {
+		j.join = "NATURAL " + j.join
+	} else {
+		j.using = pick(g, common...)
+	}
+	return true
 }
 
 // columns are those that a FROM clause offers.
@@ -47,6 +112,9 @@ func (g *generator) join(l *from, lcols []*expr, r *from, rcols []*expr) (*from,
 	}
 	if g.with(OuterJoins, 45) {
 		j.join = pick(g, "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
+	}
+	if g.with(Using, 15) && g.named(j) {
+		return j, cols
 	}
 	nonEqui := j.join == "JOIN" && g.with(NonEqui, 8)
 	for range 3 { // an equality of columns, if they have kinds in common

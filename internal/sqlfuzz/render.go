@@ -161,7 +161,25 @@ func (w *writer) from(f *from) {
 			w.WriteByte(')')
 		}
 		w.clause(" ON ", f.on)
+		if f.using != "" {
+			w.WriteString(" USING (" + f.using + ")")
+		}
 		return
+	case f.values != nil:
+		w.WriteString("(VALUES ")
+		for i, row := range f.values {
+			if i > 0 {
+				w.WriteString(", ")
+			}
+			w.WriteByte('(')
+			w.list(row)
+			w.WriteByte(')')
+		}
+		w.WriteByte(')')
+	case f.unnest != nil:
+		w.WriteString("UNNEST(")
+		w.expr(f.unnest)
+		w.WriteByte(')')
 	case f.sub != nil:
 		w.WriteByte('(')
 		w.query(f.sub)
@@ -170,6 +188,12 @@ func (w *writer) from(f *from) {
 		w.WriteString(f.table)
 	}
 	w.WriteString(" AS " + f.alias)
+	if f.values != nil || f.unnest != nil {
+		for i, c := range f.cols {
+			w.WriteString([]string{" (", ", "}[min(i, 1)] + c.name)
+		}
+		w.WriteByte(')')
+	}
 }
 
 // expr fills an expression's template.
