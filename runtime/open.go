@@ -132,7 +132,7 @@ func (j *Job) openSources(ctx context.Context, g *graph, last cutRecord) error {
 		switch n := f.scan.(type) {
 		case *planner.Values:
 			t.table = "VALUES"
-			t.source = newValuesSource(n, last.Sources[t.name])
+			t.source = newValuesSource(t.name, n, last.Sources[t.name])
 		case *planner.Scan:
 			t.table = n.Table
 			spec := n.Spec

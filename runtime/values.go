@@ -14,6 +14,7 @@ import (
 // valuesSource delivers the constant rows of a Values node. Its position is the number of rows delivered, so
 // that a restart does not deliver them again.
 type valuesSource struct {
+	name  string // as positions call it: that of the plan's input
 	node  *planner.Values
 	phys  []types.Phys
 	at    int
@@ -21,8 +22,8 @@ type valuesSource struct {
 	ready chan struct{}
 }
 
-func newValuesSource(n *planner.Values, start []spi.Position) *valuesSource {
-	s := &valuesSource{node: n, phys: op.Phys(n.Types()), limit: -1, ready: make(chan struct{}, 1)}
+func newValuesSource(name string, n *planner.Values, start []spi.Position) *valuesSource {
+	s := &valuesSource{name: name, node: n, phys: op.Phys(n.Types()), limit: -1, ready: make(chan struct{}, 1)}
 	if len(start) > 0 {
 		s.at = int(start[0].Offset)
 	}
@@ -30,7 +31,7 @@ func newValuesSource(n *planner.Values, start []spi.Position) *valuesSource {
 }
 
 func (s *valuesSource) Positions() []spi.Position {
-	return []spi.Position{{Topic: "VALUES", Offset: int64(s.at), Epoch: -1}}
+	return []spi.Position{{Topic: s.name, Offset: int64(s.at), Epoch: -1}}
 }
 func (s *valuesSource) Reader(int) spi.Reader                     { return valuesReader{s} }
 func (s *valuesSource) Committed(context.Context, []spi.Position) {}
@@ -68,7 +69,12 @@ func (r valuesReader) Positions(dst []spi.Position) []spi.Position {
 func (r valuesReader) Limit(pos []spi.Position) {
 	r.s.limit = -1
 	if len(pos) > 0 {
-		r.s.limit = int(pos[0].Offset)
+		r.s.limit = 0
+	}
+	for _, p := range pos {
+		if p.Topic == r.s.name { // the positions are those of all sources
+			r.s.limit = int(p.Offset)
+		}
 	}
 }
 func (r valuesReader) AtLimit() bool { return r.s.limit >= 0 && r.s.at >= r.s.limit }

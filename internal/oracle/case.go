@@ -320,7 +320,7 @@ func (r *run) advance(tables []Content, at map[string]int64, cut map[string][]sp
 func (r *run) constantsPending(n uint64) bool {
 	for name, last := range r.cuts[r.last] {
 		now := r.cuts[n][name]
-		if len(last) > 0 && last[0].Topic == "VALUES" && (len(now) == 0 || now[0].Offset < last[0].Offset) {
+		if len(last) > 0 && strings.HasPrefix(last[0].Topic, "VALUES") && (len(now) == 0 || now[0].Offset < last[0].Offset) {
 			return true
 		}
 	}
