@@ -44,6 +44,8 @@ func NewEditor(h *History, c *Completer, highlight *Highlighter) *Editor {
 		"completion-ignore-case": true,
 		// What stands before the second and further lines of a statement.
 		"multiline-column-custom": secondPrompt,
+		// Keys that arrive in one piece with the terminal's answer would be lost.
+		"cursor-position-probe": false,
 		// Nothing waits for a key that might follow: bells are no use.
 		"bell-style": "none",
 	} {
