@@ -216,11 +216,11 @@ func (c *checker) given(p *project) map[string]string {
 func (c *checker) script(p *project) error {
 	given := c.given(p)
 	if c.sample > 0 { // it connects, with the secrets
-		real, err := p.variables(c.sources)
+		secrets, err := p.variables(c.sources)
 		if err != nil {
 			return err
 		}
-		maps.Copy(given, real)
+		maps.Copy(given, secrets)
 		maps.Copy(given, c.embedded)
 	}
 	set, err := c.variables.set(given)

@@ -154,16 +154,6 @@ func (c *console) runs(line string) string {
 	return c.asks()
 }
 
-func (c *console) resize(width, height int) {
-	c.t.Helper()
-	c.mu.Lock()
-	c.screen.Resize(width, height)
-	c.mu.Unlock()
-	if err := pty.Setsize(c.pty, &pty.Winsize{Rows: uint16(height), Cols: uint16(width)}); err != nil {
-		c.t.Fatal(err)
-	}
-}
-
 // ends waits for the binary to end, and returns its exit code.
 func (c *console) ends() int {
 	c.t.Helper()

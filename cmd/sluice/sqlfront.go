@@ -90,6 +90,7 @@ func (s *shell) watch() {
 				if sig == os.Interrupt && (ran || s.interactive) {
 					continue
 				}
+				s.held.release() // jobs that write may wait for it
 				s.jobs.stopAll()
 				if before != nil {
 					_ = term.Restore(int(os.Stdin.Fd()), before)

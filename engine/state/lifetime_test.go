@@ -2,7 +2,7 @@ package state
 
 import (
 	"fmt"
-	"math/rand"
+	"math/rand/v2"
 	"sort"
 	"testing"
 
@@ -35,7 +35,7 @@ func TestTimedTable(t *testing.T) {
 		for _, bag := range []bool{false, true} {
 			for _, durable := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%d/bag=%v/durable=%v", seed, bag, durable), func(t *testing.T) {
-					runTimed(t, rand.New(rand.NewSource(seed)), bag, durable)
+					runTimed(t, rand.New(rand.NewPCG(uint64(seed), 0)), bag, durable)
 				})
 			}
 		}
@@ -76,18 +76,18 @@ func runTimed(t *testing.T, rnd *rand.Rand, bag, durable bool) {
 		for k, r := range model {
 			before[k] = r
 		}
-		for range rnd.Intn(400) {
-			k, key := 0, []byte(nil)
-			if k = rnd.Intn(keys); k > 1 { // the first groups become big
-				k = rnd.Intn(2)
+		for range rnd.IntN(400) {
+			k := rnd.IntN(keys)
+			if k > 1 { // the first groups become big
+				k = rnd.IntN(2)
 			}
-			key = all.Key(k)
-			sub, value := fmt.Sprint(rnd.Intn(subs)), fmt.Sprint(rnd.Intn(values))
+			key := all.Key(k)
+			sub, value := fmt.Sprint(rnd.IntN(subs)), fmt.Sprint(rnd.IntN(values))
 			if bag {
-				value, sub = sub, ""
+				value = sub
 				delta := int32(1)
 				id := fmt.Sprintf("%x/%s", key, value)
-				if r := model[id]; r.weight > 0 && rnd.Intn(2) == 0 {
+				if r := model[id]; r.weight > 0 && rnd.IntN(2) == 0 {
 					delta = -1
 				}
 				table.Add(all.Hash(k), key, nil, []byte(value), delta)
@@ -99,7 +99,7 @@ func runTimed(t *testing.T, rnd *rand.Rand, bag, durable bool) {
 				continue
 			}
 			id := fmt.Sprintf("%x/%s", key, sub)
-			if at := table.Find(all.Hash(k), key, []byte(sub)); at != 0 && rnd.Intn(3) == 0 {
+			if at := table.Find(all.Hash(k), key, []byte(sub)); at != 0 && rnd.IntN(3) == 0 {
 				table.Delete(at)
 				delete(model, id)
 				continue
@@ -107,7 +107,7 @@ func runTimed(t *testing.T, rnd *rand.Rand, bag, durable bool) {
 			table.Put(all.Hash(k), key, []byte(sub), []byte(value))
 			model[id] = timedRow{value: value, weight: 1}
 		}
-		end := now + int64(rnd.Intn(30))
+		end := now + int64(rnd.IntN(30))
 		for k, r := range model {
 			if was, ok := before[k]; ok && was.value == r.value && was.weight == r.weight {
 				r.time = was.time
@@ -135,14 +135,14 @@ func runTimed(t *testing.T, rnd *rand.Rand, bag, durable bool) {
 		}
 		now = end
 		table.SetTime(now)
-		if !durable || rnd.Intn(2) == 0 {
+		if !durable || rnd.IntN(2) == 0 {
 			continue
 		}
 		f := s.Shard(0, 0).Freeze()
 		must(t, s.Commit([]*Frozen{f}, nil))
 		must(t, s.Shard(0, 0).Durable(f))
 		must(t, s.Shard(0, 0).Maintain())
-		if rnd.Intn(3) == 0 {
+		if rnd.IntN(3) == 0 {
 			must(t, s.Close())
 			s, table = open()
 		}
@@ -191,10 +191,11 @@ func TestSweepFreesSpace(t *testing.T) {
 		table.SetTime(millis)
 	}
 	value := make([]byte, 300)
-	rnd := rand.New(rand.NewSource(1))
+	noise := rand.NewChaCha8([32]byte{})
 	for i := range rows {
 		key := intKey(nil, uint64(i))
-		rnd.Read(value)
+		_, err := noise.Read(value) // never fails
+		must(t, err)
 		table.Put(keyenc.Hash(key), key, nil, value)
 		if i%1000 == 999 {
 			must(t, sh.Maintain())

@@ -15,7 +15,7 @@ type statement struct {
 	name, what, syntax, example string
 }
 
-// statements are the statements that HELP explains. The examples are run by a test.
+// statements are the statements that HELP explains. The examples are planned by a test.
 var statements = []statement{
 	{"CREATE TABLE", "Declares a table: its columns, and the connector that reads or writes it.",
 		"CREATE [TEMPORARY] TABLE [IF NOT EXISTS] name (\n  column type [NOT NULL] [PRIMARY KEY NOT ENFORCED] [COMMENT 'text'],\n  column type METADATA [FROM 'key'] [VIRTUAL],\n  column AS expression,\n  PRIMARY KEY (column, …) NOT ENFORCED\n) WITH ('connector' = '…', 'option' = 'value', …) [LIKE table]",
