@@ -126,9 +126,14 @@ func Infer(topic string, messages []spi.Message) (*Table, error) {
 	if !schemas {
 		t.Notes = append(t.Notes, "no embedded schemas: types are by what the values show, and integers, whose size they do not show, are BIGINT")
 	}
-	if v.forms[formTruncate] > 0 {
+	switch {
+	case v.forms[formTruncate] == 0:
+	case len(t.Key) > 0:
+		t.Options = append(t.Options, Setting{debezium.Name + ".truncate", "clear"})
+		t.Notes = append(t.Notes, "a TRUNCATE empties the table; where the topic has several partitions it ends the job, and 'debezium-json.truncate' = 'ignore' leaves it out")
+	default:
 		t.Options = append(t.Options, Setting{debezium.Name + ".truncate", "ignore"})
-		t.Notes = append(t.Notes, "a TRUNCATE is left out: see 'debezium-json.truncate'")
+		t.Notes = append(t.Notes, "a TRUNCATE is left out, since without a PRIMARY KEY nothing tells which rows it deletes")
 	}
 	if n := v.forms[formBroken]; n > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("what is no object in JSON ends a job; the first of %d here: %v", n, v.broken))

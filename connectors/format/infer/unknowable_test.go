@@ -55,8 +55,4 @@ var unknowable = []exception{
 	{"postgres/types_time.*", "t_time", "c_interval", "microseconds, or in words of ISO 8601"},
 	{"postgres/types_misc*", "t_misc", "c_point c_hstore c_json c_jsonb", "a ROW, MAP or JSON text of the same content"},
 	{"mariadb/types_geo", "t_geo", "c_point c_geom", "a ROW, where the database shows text"},
-
-	// A TRUNCATE is not applied: the rows before it stay.
-	{"postgres/truncate mariadb/truncate", "a", "id v", "a TRUNCATE is ignored"},
-	{"postgres/truncate mariadb/truncate", "b", "id v", "a TRUNCATE is ignored"},
 }
