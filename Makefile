@@ -55,7 +55,7 @@ dist: build ## bin/dist: a static binary for each platform, completions and manu
 bench: ## the figures of docs/performance.md, on a real Kafka; BENCH='-size S -runs 1' for a short look
 	$(GO) run ./internal/benchrun $(BENCH)
 
-bench-budget: ## state of ten times workload M within 256 MB, on a real Kafka: needs 60 GB of disk and patience; BENCH_BUDGET='-size M -budget 32mb' for less
+bench-budget: ## state of ten times workload M within 256 MB, on a real Kafka: needs 20 GB of disk and patience; BENCH_BUDGET='-size M -budget 32mb' for less
 	$(GO) run ./internal/benchrun -jobs budget -runs 1 $(BENCH_BUDGET)
 
 fuzz-sql: ## N random queries held to DuckDB, from SEED on; needs a C compiler
