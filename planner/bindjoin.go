@@ -153,9 +153,9 @@ func (b *binder) usingConditions(using []ast.Ident, ls, rs *scope) ([]usingPair,
 // usingScope makes the scope of a join with USING or NATURAL: a shared column stands once, first, with the value of
 // the side that has one. With its table's name each side's own is still found.
 func (b *binder) usingScope(t *ast.Join, sc *scope, x *relExtend, ls, rs *scope, shared []usingPair) error {
-	hidden := map[int]bool{}
+	hidden := map[scopeColumn]bool{} // not by id: columns with one expression have one
 	for _, u := range shared {
-		hidden[u.left.id], hidden[u.right.id] = true, true
+		hidden[u.left], hidden[u.right] = true, true
 		switch t.Kind {
 		case ast.RightJoin:
 			sc.cols = append(sc.cols, u.right)
@@ -172,10 +172,10 @@ func (b *binder) usingScope(t *ast.Join, sc *scope, x *relExtend, ls, rs *scope,
 		}
 	}
 	for _, c := range slices.Concat(ls.cols, rs.cols) {
-		if slices.ContainsFunc(sc.cols[:len(shared)], func(s scopeColumn) bool { return s.id == c.id }) {
+		if slices.Contains(sc.cols[:len(shared)], c) {
 			continue
 		}
-		c.merged = c.merged || hidden[c.id]
+		c.merged = c.merged || hidden[c]
 		sc.cols = append(sc.cols, c)
 	}
 	return nil
