@@ -145,15 +145,30 @@ func (r *runner) step(step planner.Step) error {
 	}
 }
 
-// tightenHeap makes the garbage collector run at half the growth that is usual, unless GOGC says otherwise, and returns
-// what undoes that. Under a budget state lies outside the Go heap, which holds buffers without pointers: collecting
-// them costs little, and letting garbage double them would be memory that no budget counts.
-func tightenHeap() (undo func()) {
-	if os.Getenv("GOGC") != "" {
-		return func() {}
+// heapBeside is how much more than the memory budget the Go heap may grow to before the garbage collector is run for
+// that alone. State under a budget lies outside that heap, which holds some of what the budget is for and what no
+// budget counts.
+const heapBeside = 160 << 20
+
+// tightenHeap makes the garbage collector run at half the growth that is usual, and more often when the heap grows by
+// heapBeside beyond the budget, unless GOGC and GOMEMLIMIT say otherwise, and returns what undoes that. The heap holds
+// buffers without pointers: collecting them costs little, and garbage would be memory that no budget counts.
+func tightenHeap(budget int64) (undo func()) {
+	percent, limit := -1, int64(-1)
+	if os.Getenv("GOGC") == "" {
+		percent = debug.SetGCPercent(50)
 	}
-	was := debug.SetGCPercent(50)
-	return func() { debug.SetGCPercent(was) }
+	if os.Getenv("GOMEMLIMIT") == "" {
+		limit = debug.SetMemoryLimit(budget + heapBeside)
+	}
+	return func() {
+		if percent >= 0 {
+			debug.SetGCPercent(percent)
+		}
+		if limit >= 0 {
+			debug.SetMemoryLimit(limit)
+		}
+	}
 }
 
 // job runs one plan to its end.
@@ -171,7 +186,7 @@ func (r *runner) job(j *planner.Job) error {
 		return view, err
 	}
 	if cfg.MemoryBudget > 0 {
-		defer tightenHeap()()
+		defer tightenHeap(cfg.MemoryBudget)()
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
