@@ -82,7 +82,7 @@ func (w *retentionWatch) look(ctx context.Context, now time.Time) {
 		if why == "" && waiting[p] && ok && seen.last.pos == now.pos {
 			left, why = keeps[p.topic.name]/4, fmt.Sprintf("the record to be read next is older than three quarters of the %s for which the topic keeps records", keeps[p.topic.name])
 		}
-		if why != "" && now.pos < p.logEnd.Load() { // who has read everything has nothing to lose
+		if why != "" && (waiting[p] || now.pos < p.logEnd.Load()) { // who has read everything has nothing to lose
 			if threatened++; worst == "" || left < least {
 				worst, least = fmt.Sprintf("kafka %s@%d: %s", p, now.pos, why), left
 			}
@@ -121,7 +121,8 @@ func (w *retentionWatch) waiting(ctx context.Context, parts []*partition, keeps 
 			continue // whoever reads meets the trouble too
 		}
 		for _, p := range ps {
-			if at, ok := young[p]; ok && (at.offset < 0 || at.offset > p.position.Load()) {
+			pos := p.position.Load()
+			if at, ok := young[p]; ok && (at.offset > pos || at.offset < 0 && pos < p.logEnd.Load()) {
 				out[p] = true
 			}
 		}
