@@ -83,7 +83,7 @@ const (
 
 // Stats is a snapshot of a job's counters.
 type Stats struct {
-	// Sources and Sinks are by table name.
+	// Sources are by table name, and numbered where a table is read with several sets of options; Sinks by table name.
 	Sources map[string]spi.SourceStats
 	Sinks   map[string]spi.SinkStats
 	// Epochs and Checkpoints completed.
@@ -281,7 +281,7 @@ func (j *Job) Stats() Stats {
 		s.Elapsed = time.Since(j.started)
 	}
 	for _, t := range j.sources {
-		s.Sources[t.table] = t.source.Stats()
+		s.Sources[t.name] = t.source.Stats()
 	}
 	for _, o := range j.sinks {
 		s.Sinks[o.name] = o.sink.Stats()

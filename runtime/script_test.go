@@ -272,6 +272,11 @@ func (s *script) values(def []*ast.Column, text string) []row.Datum {
 func (s *script) barrier() string {
 	deadline := time.Now().Add(20 * time.Second)
 	for !s.settled() {
+		select {
+		case <-s.job.Finished():
+			s.t.Fatalf("the job has ended: %v", s.job.Wait())
+		default:
+		}
 		if time.Now().After(deadline) {
 			s.t.Fatalf("not settled after 20 s; stats %+v", s.job.Stats())
 		}
