@@ -123,7 +123,7 @@ func awaitChange(t *testing.T, p *process, pattern string, changed func(old, now
 		}
 		old = now
 		if time.Now().After(deadline) {
-			t.Fatalf("%s does not change", pattern)
+			p.stuck(pattern + " does not change")
 		}
 	}
 }

@@ -82,11 +82,17 @@ func (p *process) wait() *process {
 	select {
 	case <-p.ended:
 	case <-time.After(patience):
-		_ = p.cmd.Process.Signal(syscall.SIGQUIT) // for the stacks
-		time.Sleep(time.Second)
-		p.t.Fatalf("the process does not end\nstdout:\n%s\nstderr:\n%s", tail(p.stdout.String()), p.stderr.String())
+		p.stuck("the process does not end")
 	}
 	return p
+}
+
+// stuck fails the test, with the stacks of the process.
+func (p *process) stuck(what string) {
+	p.t.Helper()
+	_ = p.cmd.Process.Signal(syscall.SIGQUIT)
+	time.Sleep(time.Second)
+	p.t.Fatalf("%s\nstdout:\n%s\nstderr:\n%s", what, tail(p.stdout.String()), p.stderr.String())
 }
 
 // exited waits for the end and fails the test unless the exit code is code.
