@@ -300,6 +300,7 @@ func (g *generator) aggregate(sc *scope) *expr {
 
 func (g *generator) overs(cols []*expr) []*expr {
 	var out []*expr
+	var tied *window // the first in which rows that are equal in all columns get different values
 	for range 1 + g.rng.IntN(2) {
 		list := overs
 		if g.chance(30) {
@@ -315,6 +316,14 @@ func (g *generator) overs(cols []*expr) []*expr {
 			w.frame = pick(g, "", "ROWS BETWEEN 2 PRECEDING AND CURRENT ROW", "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW")
 			if g.chance(25) {
 				w.order, w.frame = w.order[:1], "" // RANGE, with ties
+			}
+		}
+		if list[0] == ranks[0] || w.frame != "" {
+			if tied == nil {
+				tied = w
+			} else {
+				// Which value of one goes with which of the other is only determined where both go through equal rows alike.
+				w.partition, w.order = cloneExprs(tied.partition), cloneOrder(tied.order)
 			}
 		}
 		e := &expr{kind: f.out, form: f, window: w}
