@@ -31,8 +31,8 @@ func TestRandomQueries(t *testing.T) {
 	}
 	for why := range sum.Refusals {
 		// Conditions fold to constants now and then, which leaves joins without an equality. DuckDB knows no outer
-		// joins on some conditions.
-		known := []string{"has no equality", "cannot be made by the equality", "Unsupported join t"}
+		// joins on some conditions, and no aggregate's order by a constant.
+		known := []string{"has no equality", "cannot be made by the equality", "Unsupported join t", "ORDER BY non-integer litera"}
 		if !slices.ContainsFunc(known, func(s string) bool { return strings.Contains(why, s) }) {
 			t.Errorf("refused: %s", why)
 		}
