@@ -24,14 +24,12 @@ into Kafka, and keeps the results up to date: exactly, in real time, on one mach
   sluice explain pipeline.sql                   show how they would run`,
 		SilenceErrors: true, // main shows them
 		SilenceUsage:  true,
-		// cobra adds a command that writes completions for several shells.
-		Args: knownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args:          knownCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(newSQL(sources))
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newRun(sources), newExplain(sources), newCheck(sources), newFmt(sources), newInfer(), newInit(), newTest(sources), newMan(), newJobs(), newStatus(), newStop(), newPause(), newResume(), newSavepoint(), newState(), newSweep(sources), newVersion())
-	return root
+	root.AddCommand(newRun(sources), newSQL(sources), newExplain(sources), newCheck(sources), newFmt(sources), newInfer(), newInit(), newTest(sources), newMan(), newJobs(), newStatus(), newStop(), newPause(), newResume(), newSavepoint(), newState(), newSweep(sources), newVersion())
+	return root // cobra adds the command that writes completions for several shells
 }
 
 // knownCommand refuses what is no command, with the nearest that is one.
