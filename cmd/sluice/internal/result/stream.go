@@ -1,8 +1,8 @@
 package result
 
 import (
-	"fmt"
 	"io"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -24,13 +24,12 @@ type stream struct {
 const opColumn = "op"
 
 func newStream(cols []spi.Column, tz *time.Location, layout display.Layout) *stream {
-	columns := []display.Column{{Name: opColumn}}
-	widest := []display.Cell{{Text: "+I"}}
+	v := &stream{rows: newBag(cols, tz)}
+	v.sheet = display.NewSheet(layout, append([]display.Column{{Name: opColumn}}, v.rows.columns()...))
+	widest := []display.Cell{{Text: changelog.Insert.String()}}
 	for _, c := range cols {
-		columns = append(columns, display.Column{Name: c.Name, Right: c.Type.IsNumeric()})
-		widest = append(widest, display.Cell{Text: fmt.Sprintf("%*s", usualWidth(c.Type), "")})
+		widest = append(widest, display.Cell{Text: strings.Repeat(" ", usualWidth(c.Type))})
 	}
-	v := &stream{rows: newBag(cols, tz), sheet: display.NewSheet(layout, columns)}
 	v.sheet.Measure(widest)
 	return v
 }
@@ -39,9 +38,7 @@ func newStream(cols []spi.Column, tz *time.Location, layout display.Layout) *str
 // none is cut.
 func usualWidth(t types.Type) int {
 	switch t.Kind {
-	case types.Boolean:
-		return 6
-	case types.TinyInt, types.SmallInt:
+	case types.Boolean, types.TinyInt, types.SmallInt:
 		return 6
 	case types.Int, types.Date:
 		return 11
