@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sluicesql/sluice/cmd/sluice/internal/display"
+	"github.com/sluicesql/sluice/cmd/sluice/internal/progress"
 	"github.com/sluicesql/sluice/planner"
 	"github.com/sluicesql/sluice/runtime"
 	"github.com/sluicesql/sluice/sql/ast"
@@ -176,17 +177,16 @@ func (l *sqlJobs) tell() {
 			fmt.Fprintf(l.shell.notes, "job %s failed:\n", b.id)
 			l.shell.complain(&failure{exitFailed, l.shell.sources.locate(err)})
 		default:
-			fmt.Fprintf(l.shell.notes, "job %s has %s: %s\n", b.id, strings.ToLower(l.state(b)), counts(b.job.Stats()))
+			in, out := counts(b)
+			fmt.Fprintf(l.shell.notes, "job %s has %s: %s records in, %s changes out\n", b.id, strings.ToLower(l.state(b)), in, out)
 		}
 	}
 }
 
-func counts(st runtime.Stats) string {
-	var in int64
-	for _, src := range st.Sources {
-		in += src.Records
-	}
-	return fmt.Sprintf("%s records in, %s changes out", display.Count(in), display.Count(st.RowsOut))
+// counts are the records that a job has read and the changes that it has written.
+func counts(b *sqlJob) (in, out string) {
+	st := b.job.Stats()
+	return display.Count(progress.Total(st).Records), display.Count(st.RowsOut)
 }
 
 // state is what a job does, in the words of Flink.
@@ -212,16 +212,12 @@ func (l *sqlJobs) show() error {
 	t := &planner.Text{Columns: []string{"job id", "job name", "status", "start time", "records in", "changes out"}}
 	own := map[string]bool{}
 	for _, b := range l.all() {
-		st := b.job.Stats()
-		var in int64
-		for _, src := range st.Sources {
-			in += src.Records
-		}
+		in, out := counts(b)
 		state := l.state(b)
 		if b.dir != "" && state == "RUNNING" {
 			own[b.dir] = true
 		}
-		t.Rows = append(t.Rows, []string{b.id, b.name, state, b.started.Format(time.DateTime), display.Count(in), display.Count(st.RowsOut)})
+		t.Rows = append(t.Rows, []string{b.id, b.name, state, b.started.Format(time.DateTime), in, out})
 	}
 	others, err := runtime.Jobs()
 	if err != nil {

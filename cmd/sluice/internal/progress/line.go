@@ -21,9 +21,9 @@ const smoothing = 0.4
 
 // Next is the status at a new snapshot of the job's counters.
 func (l *Line) Next(s runtime.Stats) string {
-	in := count(s)
+	in := Total(s)
 	if dt := (s.Elapsed - l.last.Elapsed).Seconds(); dt > 0 {
-		rate := float64(in.Records-count(l.last).Records) / dt
+		rate := float64(in.Records-Total(l.last).Records) / dt
 		if l.started {
 			rate = smoothing*rate + (1-smoothing)*l.rate
 		}

@@ -51,7 +51,7 @@ const (
 
 // Add counts a job that has ended. State is that of the job with the most of it.
 func (s *Summary) Add(j runtime.Stats) {
-	in := count(j)
+	in := Total(j)
 	s.Jobs++
 	s.RecordsIn += in.Records
 	s.EventsIn += in.Events
@@ -153,8 +153,8 @@ func (s *Summary) JSON() []byte {
 	return append(b, '\n')
 }
 
-// count adds up the counters of all sources. The lag is unknown when that of any source is.
-func count(s runtime.Stats) spi.SourceStats {
+// Total adds up the counters of all sources. The lag is unknown when that of any source is.
+func Total(s runtime.Stats) spi.SourceStats {
 	var sum spi.SourceStats
 	for _, src := range s.Sources {
 		sum.Records += src.Records

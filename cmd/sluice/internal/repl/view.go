@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/sluicesql/sluice/cmd/sluice/internal/display"
+	"github.com/sluicesql/sluice/cmd/sluice/internal/progress"
 	"github.com/sluicesql/sluice/cmd/sluice/internal/result"
 	"github.com/sluicesql/sluice/runtime"
 )
@@ -153,7 +154,7 @@ func (v *viewer) sampleRates() {
 	s := v.o.Stats()
 	if !v.sampled.IsZero() {
 		v.samples = append(v.samples, sample{
-			in:  float64(records(s)-records(v.last)) / dt.Seconds(),
+			in:  float64(progress.Total(s).Records-progress.Total(v.last).Records) / dt.Seconds(),
 			out: float64(s.RowsOut-v.last.RowsOut) / dt.Seconds(),
 		})
 		if len(v.samples) > keptSamples {
@@ -161,14 +162,6 @@ func (v *viewer) sampleRates() {
 		}
 	}
 	v.last, v.sampled = s, now
-}
-
-func records(s runtime.Stats) int64 {
-	var n int64
-	for _, src := range s.Sources {
-		n += src.Records
-	}
-	return n
 }
 
 func (v *viewer) key(key string) {
