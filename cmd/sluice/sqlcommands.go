@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -267,12 +266,11 @@ func (s *shell) wait(id string) error {
 	if id == "" {
 		return s.jobs.waitAll()
 	}
-	jobs := s.jobs.all()
-	i := slices.IndexFunc(jobs, func(b *sqlJob) bool { return b.id == id })
-	if i < 0 {
+	b := s.jobs.find(id)
+	if b == nil {
 		return wrong(fmt.Errorf(`\wait %s: this shell has started no such job; SHOW JOBS lists them`, id))
 	}
-	return s.jobs.wait(jobs[i])
+	return s.jobs.wait(b)
 }
 
 // repeat runs the last statement until it is interrupted.

@@ -17,26 +17,52 @@ import (
 	"github.com/sluicesql/sluice/sql/ast"
 )
 
-// sqlJobs are the jobs that a shell has started.
+// sqlJobs are the jobs that a shell has started. They are for the shell's goroutine; only stopAll may be called from
+// another.
 type sqlJobs struct {
 	shell *shell
-	mu    sync.Mutex // guards list, and the lower fields of its jobs
+	mu    sync.Mutex // guards list
 	list  []*sqlJob
 }
 
 // sqlJob is a job that runs beside the shell, or did.
 type sqlJob struct {
-	id       string
-	name     string // pipeline.name, or what it does
-	dir      string // of its state; empty without one
-	endless  bool
-	job      *runtime.Job
-	started  time.Time
-	finished chan struct{}
-
-	err     error
+	id      string
+	name    string // pipeline.name, or what it does
+	dir     string // of its state; empty without one
+	endless bool
+	job     *runtime.Job
+	started time.Time
 	stopped bool // on request
 	told    bool // that it has ended
+}
+
+func (b *sqlJob) ended() bool {
+	select {
+	case <-b.job.Finished():
+		return true
+	default:
+		return false
+	}
+}
+
+// state is what a job does, in the words of Flink.
+func (b *sqlJob) state() string {
+	switch {
+	case !b.ended():
+		return "RUNNING"
+	case b.job.Wait() != nil:
+		return "FAILED"
+	case b.stopped:
+		return "STOPPED"
+	}
+	return "FINISHED"
+}
+
+// counts are the records that a job has read and the changes that it has written.
+func (b *sqlJob) counts() (in, out string) {
+	st := b.job.Stats()
+	return display.Count(progress.Total(st).Records), display.Count(st.RowsOut)
 }
 
 // maxJobName is how much of a statement stands for the name of a job that has none.
@@ -62,7 +88,7 @@ func (l *sqlJobs) start(j *planner.Job, text string) error {
 	}
 	b := &sqlJob{
 		name: j.Plan.Options[planner.OptPipelineName], dir: cfg.StateDir, endless: !bounded(j.Plan),
-		job: job, started: time.Now(), finished: make(chan struct{}),
+		job: job, started: time.Now(),
 	}
 	if b.name == "" {
 		b.name = display.Cut(strings.Join(strings.Fields(text), " "), maxJobName)
@@ -72,12 +98,8 @@ func (l *sqlJobs) start(j *planner.Job, text string) error {
 	l.list = append(l.list, b)
 	l.mu.Unlock()
 	go func() {
-		defer cancel()
-		err := job.Wait()
-		l.mu.Lock()
-		b.err = err
-		l.mu.Unlock()
-		close(b.finished)
+		<-job.Finished()
+		cancel()
 	}()
 	if s.interactive {
 		fmt.Fprintf(s.notes, "job %s started: %s\n", b.id, b.name)
@@ -93,14 +115,17 @@ func (l *sqlJobs) start(j *planner.Job, text string) error {
 func (l *sqlJobs) wait(b *sqlJob) error {
 	l.shell.front.begin(b.job.Stop, b.job.Kill)
 	defer l.shell.front.end()
-	<-b.finished
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	return l.ending(b)
+}
+
+// ending waits for a job, and is what it has failed with.
+func (l *sqlJobs) ending(b *sqlJob) error {
+	err := b.job.Wait()
 	b.told = true
-	if b.err != nil && !errors.Is(b.err, context.Canceled) {
-		return &failure{exitFailed, l.shell.sources.locate(b.err)}
+	if err == nil || errors.Is(err, context.Canceled) {
+		return nil // a job that was killed has not failed
 	}
-	return nil
+	return &failure{exitFailed, l.shell.sources.locate(err)}
 }
 
 // waitAll waits for all jobs, until the first that fails.
@@ -108,13 +133,11 @@ func (l *sqlJobs) waitAll() error {
 	l.shell.front.begin(l.stopRunning, l.killRunning)
 	defer l.shell.front.end()
 	for _, b := range l.all() {
-		<-b.finished
-		l.mu.Lock()
-		err, told := b.err, b.told
-		b.told = true
-		l.mu.Unlock()
-		if err != nil && !told && !errors.Is(err, context.Canceled) {
-			return &failure{exitFailed, l.shell.sources.locate(err)}
+		if b.told {
+			continue
+		}
+		if err := l.ending(b); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -124,6 +147,16 @@ func (l *sqlJobs) all() []*sqlJob {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.list)
+}
+
+// find is the job of an id, or nil.
+func (l *sqlJobs) find(id string) *sqlJob {
+	for _, b := range l.all() {
+		if b.id == id {
+			return b
+		}
+	}
+	return nil
 }
 
 func (l *sqlJobs) stopRunning() {
@@ -142,9 +175,7 @@ func (l *sqlJobs) killRunning() {
 func (l *sqlJobs) running() int {
 	n := 0
 	for _, b := range l.all() {
-		select {
-		case <-b.finished:
-		default:
+		if !b.ended() {
 			n++
 		}
 	}
@@ -155,56 +186,25 @@ func (l *sqlJobs) running() int {
 func (l *sqlJobs) stopAll() {
 	l.stopRunning()
 	for _, b := range l.all() {
-		<-b.finished
+		<-b.job.Finished()
 	}
 }
 
 // tell says which jobs have ended since it was asked last.
 func (l *sqlJobs) tell() {
 	for _, b := range l.all() {
-		select {
-		case <-b.finished:
-		default:
+		if b.told || !b.ended() {
 			continue
 		}
-		l.mu.Lock()
-		told, err := b.told, b.err
 		b.told = true
-		l.mu.Unlock()
-		switch {
-		case told:
-		case err != nil:
+		if err := b.job.Wait(); err != nil {
 			fmt.Fprintf(l.shell.notes, "job %s failed:\n", b.id)
-			l.shell.complain(&failure{exitFailed, l.shell.sources.locate(err)})
-		default:
-			in, out := counts(b)
-			fmt.Fprintf(l.shell.notes, "job %s has %s: %s records in, %s changes out\n", b.id, strings.ToLower(l.state(b)), in, out)
+			l.shell.complain(l.shell.sources.locate(err))
+			continue
 		}
+		in, out := b.counts()
+		fmt.Fprintf(l.shell.notes, "job %s has %s: %s records in, %s changes out\n", b.id, strings.ToLower(b.state()), in, out)
 	}
-}
-
-// counts are the records that a job has read and the changes that it has written.
-func counts(b *sqlJob) (in, out string) {
-	st := b.job.Stats()
-	return display.Count(progress.Total(st).Records), display.Count(st.RowsOut)
-}
-
-// state is what a job does, in the words of Flink.
-func (l *sqlJobs) state(b *sqlJob) string {
-	select {
-	case <-b.finished:
-	default:
-		return "RUNNING"
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case b.err != nil:
-		return "FAILED"
-	case b.stopped:
-		return "STOPPED"
-	}
-	return "FINISHED"
 }
 
 // show is SHOW JOBS: the shell's own jobs, and those that run elsewhere on this machine.
@@ -212,12 +212,11 @@ func (l *sqlJobs) show() error {
 	t := &planner.Text{Columns: []string{"job id", "job name", "status", "start time", "records in", "changes out"}}
 	own := map[string]bool{}
 	for _, b := range l.all() {
-		in, out := counts(b)
-		state := l.state(b)
-		if b.dir != "" && state == "RUNNING" {
+		if !b.ended() {
 			own[b.dir] = true
 		}
-		t.Rows = append(t.Rows, []string{b.id, b.name, state, b.started.Format(time.DateTime), in, out})
+		in, out := b.counts()
+		t.Rows = append(t.Rows, []string{b.id, b.name, b.state(), b.started.Format(time.DateTime), in, out})
 	}
 	others, err := runtime.Jobs()
 	if err != nil {
@@ -234,16 +233,15 @@ func (l *sqlJobs) show() error {
 // stop is STOP JOB.
 func (l *sqlJobs) stop(st *planner.StopJob) error {
 	s := l.shell
-	i := slices.IndexFunc(l.all(), func(b *sqlJob) bool { return b.id == st.Stmt.ID })
-	if i < 0 {
+	b := l.find(st.Stmt.ID)
+	if b == nil {
 		return s.stopJob(st) // one that runs elsewhere
 	}
-	b := l.all()[i]
 	at := func(msg, hint string) error {
 		return &failure{exitFailed, s.sources.locate(&ast.Error{Pos: st.Stmt.IDPos, Msg: msg, Hint: hint})}
 	}
-	if state := l.state(b); state != "RUNNING" {
-		return at(fmt.Sprintf("the job %s has ended: it is %s", b.id, state), "")
+	if b.ended() {
+		return at(fmt.Sprintf("the job %s has ended: it is %s", b.id, b.state()), "")
 	}
 	if st.Stmt.WithSavepoint {
 		if b.dir == "" {
@@ -255,9 +253,7 @@ func (l *sqlJobs) stop(st *planner.StopJob) error {
 			return err
 		}
 	}
-	l.mu.Lock()
 	b.stopped = true
-	l.mu.Unlock()
 	b.job.Stop()
 	return l.wait(b)
 }
