@@ -265,7 +265,7 @@ func (s *shell) query(j *planner.Job) error {
 	var whole bytes.Buffer // a result that is shown as a whole
 	switch {
 	case mode == result.Table && endless && s.interactive && s.file == nil:
-		return s.live(j, cfg, o)
+		return s.live(cfg, o)
 	case mode == result.Table && endless:
 		o.Mode = result.Tableau // a table that never ends is never shown
 		o.Out = s.destination()
@@ -280,7 +280,12 @@ func (s *shell) query(j *planner.Job) error {
 		view, err = result.Open(spec, o)
 		return view, err
 	}
-	err = s.inFront(cfg, mode == result.Table && !endless)
+	err = s.inFront(cfg, func(job *runtime.Job) error {
+		if s.console != nil && mode == result.Table && !endless {
+			defer s.showProgress(job)()
+		}
+		return job.Wait()
+	})
 	if view != nil {
 		err = errors.Join(err, view.Finish(err == nil && !s.front.interrupted()))
 	}
@@ -315,8 +320,8 @@ func (s *shell) destination() io.Writer {
 	return s.out
 }
 
-// inFront runs a job to its end while Ctrl-C means it.
-func (s *shell) inFront(cfg runtime.Config, progress bool) error {
+// inFront runs a job while Ctrl-C means it, until wait returns, which waits for its end. An interrupt is no error.
+func (s *shell) inFront(cfg runtime.Config, wait func(*runtime.Job) error) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	s.front.begin(cancel, cancel)
@@ -329,10 +334,7 @@ func (s *shell) inFront(cfg runtime.Config, progress bool) error {
 		return err
 	}
 	s.front.begin(job.Stop, job.Kill)
-	if progress && s.console != nil {
-		defer s.showProgress(job)()
-	}
-	err = job.Wait()
+	err = wait(job)
 	if s.front.interrupted() && errors.Is(err, context.Canceled) {
 		return nil // by a second Ctrl-C
 	}
@@ -340,37 +342,25 @@ func (s *shell) inFront(cfg runtime.Config, progress bool) error {
 }
 
 // live shows the result of a query over inputs without an end.
-func (s *shell) live(j *planner.Job, cfg runtime.Config, o result.Options) error {
+func (s *shell) live(cfg runtime.Config, o result.Options) error {
 	o.Live = result.NewLive()
-	var view *result.Sink
-	cfg.OpenResult = func(spec spi.SinkSpec) (spi.Sink, error) {
-		var err error
-		view, err = result.Open(spec, o)
-		return view, err
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	s.front.begin(cancel, cancel)
-	defer s.front.end()
-	job, err := runtime.Start(ctx, cfg)
-	if err != nil {
-		if s.front.interrupted() {
-			return s.cancelled()
-		}
-		return &failure{exitFailed, s.sources.locate(err)}
-	}
-	s.front.begin(job.Stop, job.Kill)
-	var current atomic.Pointer[runtime.Job]
-	current.Store(job)
-	err = repl.View(repl.LiveOptions{
-		Title:  strings.Join(strings.Fields(s.last), " "),
-		Result: o.Live, Stats: job.Stats, Stop: job.Stop, Kill: job.Kill, Wait: job.Wait,
-		Status: liveStatus(&current), In: os.Stdin, Out: os.Stdout, Color: colorful(os.Stdout),
+	cfg.OpenResult = func(spec spi.SinkSpec) (spi.Sink, error) { return result.Open(spec, o) }
+	var running atomic.Pointer[runtime.Job]
+	err := s.inFront(cfg, func(job *runtime.Job) error {
+		running.Store(job)
+		return repl.View(repl.LiveOptions{
+			Title:  strings.Join(strings.Fields(s.last), " "),
+			Result: o.Live, Stats: job.Stats, Stop: job.Stop, Kill: job.Kill, Wait: job.Wait,
+			Status: liveStatus(&running), In: os.Stdin, Out: os.Stdout, Color: colorful(os.Stdout),
+		})
 	})
-	if err != nil && !errors.Is(err, context.Canceled) {
+	switch {
+	case err != nil && !errors.Is(err, context.Canceled):
 		return &failure{exitFailed, s.sources.locate(err)}
+	case running.Load() == nil:
+		return s.cancelled() // before it had started
 	}
 	rows, changes := o.Live.Size()
-	fmt.Fprintf(s.notes, "%s: %s changes, which left %s\n", "stopped", display.Count(changes), rows)
+	fmt.Fprintf(s.notes, "stopped: %s changes, which left %s\n", display.Count(changes), rows)
 	return nil
 }
