@@ -38,7 +38,7 @@ func (s *shell) converse(historyFile string) error {
 	}
 	var highlight *repl.Highlighter
 	if colorful(os.Stdout) {
-		highlight = repl.NewHighlighter(repl.FunctionNames())
+		highlight = repl.NewHighlighter()
 	}
 	editor := repl.NewEditor(history, repl.NewCompleter(sessionCatalog{s.session}, s.registry, planner.SessionOptions(), commands), highlight)
 	s.console = progress.NewConsole(os.Stderr, func() int { w, _ := terminalSize(os.Stderr); return w })

@@ -30,19 +30,23 @@ type Candidate struct {
 
 // Completer knows how statements can go on. Its lists are those that statements are checked by.
 type Completer struct {
-	Catalog   Catalog
-	Registry  *spi.Registry
-	Session   []spi.Option
-	Functions []Candidate
-	// Commands are the backslash commands, without the backslash.
-	Commands []Candidate
-	// Topics are what HELP knows.
-	Topics []string
+	catalog   Catalog
+	registry  *spi.Registry
+	session   []spi.Option
+	functions []Candidate
+	commands  []Candidate
+	topics    []string
 }
 
-// Complete returns the candidates for the word that ends at the cursor, which follows text, and the number of bytes
+// NewCompleter returns a completer over what the binary has, the session's catalog, and the backslash commands, which
+// are named without the backslash.
+func NewCompleter(catalog Catalog, r *spi.Registry, session []spi.Option, commands []Candidate) *Completer {
+	return &Completer{catalog: catalog, registry: r, session: session, functions: functions(), commands: commands, topics: topics(r)}
+}
+
+// complete returns the candidates for the word that ends at the cursor, which follows text, and the number of bytes
 // of that word.
-func (c *Completer) Complete(text string) (word int, candidates []Candidate) {
+func (c *Completer) complete(text string) (word int, candidates []Candidate) {
 	line := text[strings.LastIndexByte(text, '\n')+1:]
 	if trimmed := strings.TrimLeft(line, " \t"); strings.HasPrefix(trimmed, `\`) && strings.TrimSpace(text[:len(text)-len(line)]) == "" {
 		return c.command(trimmed[1:])
@@ -90,16 +94,16 @@ func filter(all []Candidate, prefix string) []Candidate {
 func (c *Completer) command(text string) (int, []Candidate) {
 	name, arg, found := strings.Cut(text, " ")
 	if !found {
-		return len(name), filter(c.Commands, name)
+		return len(name), filter(c.commands, name)
 	}
 	arg = strings.TrimLeft(arg, " ")
 	switch name {
 	case "i", "o", "g", "e":
 		return len(arg), files(arg)
 	case "d":
-		return len(arg), filter(group("table", c.Catalog.Tables()), arg)
+		return len(arg), filter(group("table", c.catalog.Tables()), arg)
 	case "h":
-		return len(arg), filter(group("topic", c.Topics), arg)
+		return len(arg), filter(group("topic", c.topics), arg)
 	}
 	return 0, nil
 }
@@ -139,21 +143,21 @@ func (c *Completer) words(toks []parser.Token) []Candidate {
 	}
 	last := toks[n-1]
 	if isWord(toks[0], "HELP") {
-		return group("topic", c.Topics)
+		return group("topic", c.topics)
 	}
 	if last.Kind == parser.SignToken && last.Text == "." && n >= 2 {
 		return group("column", c.columns(toks, toks[n-2].Text))
 	}
 	if isWord(last, "FROM", "JOIN", "INTO", "DESCRIBE", "DESC") || n >= 2 && isWord(last, "TABLE", "VIEW") && !isWord(toks[0], "CREATE") {
-		out := group("table", c.Catalog.Tables())
+		out := group("table", c.catalog.Tables())
 		return append(out, group("keyword", []string{"LATERAL", "UNNEST"})...)
 	}
 	if isWord(last, "SHOW") {
 		return group("keyword", parser.Shown())
 	}
 	out := group("column", c.columns(toks, ""))
-	out = append(out, group("table", c.Catalog.Tables())...)
-	out = append(out, c.Functions...)
+	out = append(out, group("table", c.catalog.Tables())...)
+	out = append(out, c.functions...)
 	return append(out, group("keyword", parser.Keywords())...)
 }
 
@@ -165,7 +169,7 @@ func (c *Completer) columns(toks []parser.Token, qualifier string) []string {
 		if t.Kind != parser.WordToken && t.Kind != parser.QuotedToken {
 			continue
 		}
-		cols := c.Catalog.Columns(t.Text)
+		cols := c.catalog.Columns(t.Text)
 		if cols == nil || qualifier != "" && qualifier != t.Text && qualifier != alias(toks[i+1:]) {
 			continue
 		}
@@ -197,15 +201,15 @@ func (c *Completer) strings(text string, toks []parser.Token) []Candidate {
 	var options []spi.Option
 	switch {
 	case isWord(toks[0], "SET", "RESET"):
-		options = c.Session
-	case isWord(toks[0], "CREATE"), isWord(toks[0], "SELECT", "INSERT"):
+		options = c.session
+	case isWord(toks[0], "CREATE", "SELECT", "INSERT"):
 		options = c.tableOptions(toks)
 	default:
 		return nil
 	}
 	n := len(toks)
 	if last := toks[n-1]; last.Kind == parser.SignToken && last.Text == "=" && n >= 2 {
-		return values(options, toks[n-2].Text, c.Registry)
+		return values(options, toks[n-2].Text, c.registry)
 	}
 	var out []Candidate
 	for _, o := range options {
@@ -268,17 +272,17 @@ func (c *Completer) tableOptions(toks []parser.Token) []spi.Option {
 		}
 	}
 	options := []spi.Option{{Name: "connector", Help: "the kind of table"}}
-	names := c.Registry.Connectors()
+	names := c.registry.Connectors()
 	if n := set["connector"]; n != "" {
 		names = []string{n}
 	}
 	for _, n := range names {
-		if conn := c.Registry.Connector(n); conn != nil {
+		if conn := c.registry.Connector(n); conn != nil {
 			options = append(options, conn.Options()...)
 		}
 	}
 	for _, key := range []string{"format", "key.format", "value.format"} {
-		f := c.Registry.Format(set[key])
+		f := c.registry.Format(set[key])
 		if f == nil {
 			continue
 		}

@@ -32,11 +32,11 @@ func NewEditor(h *History, c *Completer, highlight *Highlighter) *Editor {
 	shown := prompt
 	if highlight != nil {
 		shown = "\x1b[1m" + prompt + plain
-		sh.SyntaxHighlighter = func(line []rune) string { return highlight.Highlight(string(line)) }
+		sh.SyntaxHighlighter = func(line []rune) string { return highlight.highlight(string(line)) }
 	}
 	sh.Prompt.Primary(func() string { return shown })
 	sh.Prompt.Secondary(func() string { return secondPrompt })
-	sh.AcceptMultiline = func(line []rune) bool { return Finished(string(line)) }
+	sh.AcceptMultiline = func(line []rune) bool { return finished(string(line)) }
 	sh.Completer = func(line []rune, cursor int) readline.Completions {
 		return candidates(c, string(line[:cursor]))
 	}
@@ -54,9 +54,9 @@ func NewEditor(h *History, c *Completer, highlight *Highlighter) *Editor {
 	return e
 }
 
-// Finished reports whether an input can be run: a backslash command or HELP ends with its line, a statement with a
+// finished reports whether an input can be run: a backslash command or HELP ends with its line, a statement with a
 // semicolon, and nothing but blanks is nothing.
-func Finished(text string) bool {
+func finished(text string) bool {
 	return IsCommand(text) || parser.Complete(text)
 }
 
@@ -90,7 +90,7 @@ func (e *Editor) ReadStatement() (string, error) {
 // candidates hands the completions to the line editor, which replaces a prefix of its own choice, a word between
 // blanks, unless it is told one that is not empty.
 func candidates(c *Completer, text string) readline.Completions {
-	word, found := c.Complete(text)
+	word, found := c.complete(text)
 	lead := ""
 	if word == 0 {
 		if last, size := utf8.DecodeLastRuneInString(text); size > 0 && last != ' ' && last != '\n' && last != '\t' {

@@ -45,8 +45,8 @@ var statements = []statement{
 		"STOP JOB 'id' [WITH SAVEPOINT]", ""},
 }
 
-// Topics are what HELP can be asked for beside options.
-func Topics(r *spi.Registry) []string {
+// topics are what HELP can be asked for beside options.
+func topics(r *spi.Registry) []string {
 	var t []string
 	for _, s := range statements {
 		t = append(t, s.name)
@@ -87,7 +87,7 @@ func Help(topic string, r *spi.Registry, session []spi.Option) (string, error) {
 	if helpFunction(&b, topic) || helpConnector(&b, topic, r) || helpOption(&b, topic, r, session) {
 		return b.String(), nil
 	}
-	if known := near.Name(strings.ToUpper(topic), Topics(r)); known != "" {
+	if known := near.Name(strings.ToUpper(topic), topics(r)); known != "" {
 		return "", fmt.Errorf("there is no help about %q; did you mean %s?", topic, known)
 	}
 	return "", fmt.Errorf("there is no help about %q; HELP lists what there is", topic)
@@ -192,18 +192,4 @@ func functions() []Candidate {
 		add(f.Help, f.Name)
 	}
 	return out
-}
-
-// NewCompleter returns a completer over what the binary has and the session's catalog.
-func NewCompleter(catalog Catalog, r *spi.Registry, session []spi.Option, commands []Candidate) *Completer {
-	return &Completer{Catalog: catalog, Registry: r, Session: session, Functions: functions(), Commands: commands, Topics: Topics(r)}
-}
-
-// FunctionNames are the names of all functions.
-func FunctionNames() []string {
-	var names []string
-	for _, f := range functions() {
-		names = append(names, f.Text)
-	}
-	return names
 }

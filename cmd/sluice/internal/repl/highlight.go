@@ -23,11 +23,11 @@ type Highlighter struct {
 	words map[string]string // upper-case words that have a colour
 }
 
-// NewHighlighter returns one that knows the keywords, and the functions of these names.
-func NewHighlighter(functions []string) *Highlighter {
+// NewHighlighter returns one that knows the keywords and the functions.
+func NewHighlighter() *Highlighter {
 	h := &Highlighter{words: map[string]string{}}
-	for _, f := range functions {
-		h.words[strings.ToUpper(f)] = nameColour
+	for _, f := range functions() {
+		h.words[f.Text] = nameColour
 	}
 	for _, w := range parser.Keywords() {
 		h.words[w] = keywordColour
@@ -35,8 +35,8 @@ func NewHighlighter(functions []string) *Highlighter {
 	return h
 }
 
-// Highlight is the text with colours. Without them it is the text as it was.
-func (h *Highlighter) Highlight(text string) string {
+// highlight is the text with colours. Without them it is the text as it was.
+func (h *Highlighter) highlight(text string) string {
 	if strings.HasPrefix(strings.TrimSpace(text), `\`) {
 		return nameColour + text + plain
 	}

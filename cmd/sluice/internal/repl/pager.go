@@ -3,7 +3,6 @@ package repl
 import (
 	"bytes"
 	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -30,7 +29,7 @@ func Page(out *os.File, text []byte, width, height int) error {
 		return err
 	}
 	cmd := exec.Command(path, fields[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = io.Reader(bytes.NewReader(text)), out, os.Stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(text), out, os.Stderr
 	cmd.Env = os.Environ()
 	if _, set := os.LookupEnv("LESS"); !set {
 		// Lines are cut rather than wrapped, and the text stays on the screen.
