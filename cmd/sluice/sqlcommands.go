@@ -47,9 +47,6 @@ func backslashes() []backslash {
 // command runs a backslash command, HELP or QUIT.
 func (s *shell) command(text string) error {
 	text = strings.TrimSpace(strings.TrimSuffix(text, ";"))
-	if text == "" {
-		return nil
-	}
 	name, arg, _ := strings.Cut(text, " ")
 	arg = strings.TrimSpace(arg)
 	switch strings.ToUpper(name) {
@@ -101,7 +98,7 @@ func (s *shell) describe(name string) error {
 	if name == "" {
 		return s.sql("SHOW TABLES;")
 	}
-	return s.sql("DESCRIBE " + strings.TrimSuffix(name, ";") + ";")
+	return s.sql("DESCRIBE " + name + ";")
 }
 
 func (s *shell) listFunctions(pattern string) error {

@@ -92,9 +92,6 @@ func (s *shell) runFile(file string) error {
 
 // runText runs the statements and backslash commands of a text in order, up to the first that fails.
 func (s *shell) runText(name, text string) error {
-	if repl.IsCommand(text) && !strings.Contains(strings.TrimSpace(text), "\n") {
-		return s.command(strings.TrimSpace(text))
-	}
 	text, commands := cutCommands(text)
 	stmts, err := s.sources.parseText(name, text, s.set)
 	list, mistakes := errors.AsType[ast.ErrorList](err)
