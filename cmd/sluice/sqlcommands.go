@@ -59,6 +59,9 @@ func (s *shell) command(text string) error {
 	var names []string
 	for _, c := range backslashes() {
 		if c.name == name {
+			if c.args == "" && arg != "" {
+				return wrong(fmt.Errorf(`\%s %s: the command \%s stands alone`, name, arg, name))
+			}
 			return c.run(s, arg)
 		}
 		names = append(names, c.name)

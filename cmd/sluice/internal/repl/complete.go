@@ -98,7 +98,7 @@ func (c *Completer) command(text string) (int, []Candidate) {
 	}
 	arg = strings.TrimLeft(arg, " ")
 	switch name {
-	case "i", "o", "g", "e":
+	case "i", "o", "g":
 		return len(arg), files(arg)
 	case "d":
 		return len(arg), filter(group("table", c.catalog.Tables()), arg)
