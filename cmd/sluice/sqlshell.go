@@ -168,7 +168,7 @@ func (s *shell) statement(st ast.Statement) error {
 	if err != nil {
 		return wrong(s.sources.locate(err))
 	}
-	if _, ok := st.(*ast.Reset); ok && !strings.EqualFold(s.session.Option(planner.OptResultMode), "TABLE") {
+	if r, ok := st.(*ast.Reset); ok && (r.Key == "" || r.Key == planner.OptResultMode) {
 		s.defaults()
 	}
 	for _, step := range script.Steps {
