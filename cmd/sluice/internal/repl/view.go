@@ -90,7 +90,7 @@ type viewer struct {
 	frozen     bool
 	sort       int // the column to sort by, −1 for none
 	descending bool
-	top, left  int // the first row and the first character shown
+	top, left  int // the first row and the first character shown; of the changelog, the rows below the last shown
 	stopping   bool
 	note       string // what came of an export, until the next key
 	file       string // being typed, for an export
@@ -198,22 +198,34 @@ func (v *viewer) key(key string) {
 	case "e":
 		v.typing, v.file = true, ""
 	case "up", "k":
-		v.top--
+		v.scroll(-1)
 	case "down", "j":
-		v.top++
+		v.scroll(1)
 	case "pgup", "b":
-		v.top -= page
+		v.scroll(-page)
 	case "pgdown", "d":
-		v.top += page
+		v.scroll(page)
 	case "home", "g":
-		v.top, v.left = 0, 0
+		v.scroll(-farthest)
+		v.left = 0
 	case "end", "G", "shift+g":
-		v.top = 1 << 40
+		v.scroll(farthest)
 	case "left", "h":
 		v.left = max(v.left-8, 0)
 	case "right", "l":
 		v.left += 8
 	}
+}
+
+// farthest is more lines than there are.
+const farthest = 1 << 40
+
+// scroll moves down by n lines. The changelog counts from its end, where the newest changes are.
+func (v *viewer) scroll(n int) {
+	if v.pane == changelogPane {
+		n = -n
+	}
+	v.top += n
 }
 
 // typed takes a key of the name of the file to write to.
