@@ -20,7 +20,7 @@ const maxHistory = 5000
 type History struct {
 	file  string // empty keeps the history in memory alone
 	clean func(string) string
-	lines []string
+	lines []historyLine
 }
 
 type historyLine struct {
@@ -45,7 +45,7 @@ func OpenHistory(file string, clean func(string) string) (*History, error) {
 	for line := range strings.Lines(string(b)) {
 		var l historyLine
 		if json.Unmarshal([]byte(line), &l) == nil && l.SQL != "" {
-			h.lines = append(h.lines, l.SQL)
+			h.lines = append(h.lines, l)
 		}
 	}
 	if len(h.lines) >= 2*maxHistory {
@@ -71,8 +71,8 @@ func (h *History) rewrite() (err error) {
 		}
 	}()
 	w := bufio.NewWriter(f)
-	for _, s := range h.lines {
-		if _, err := w.Write(encode(s)); err != nil {
+	for _, l := range h.lines {
+		if _, err := w.Write(l.encode()); err != nil {
 			return errors.Join(err, f.Close())
 		}
 	}
@@ -82,8 +82,8 @@ func (h *History) rewrite() (err error) {
 	return os.Rename(f.Name(), h.file)
 }
 
-func encode(s string) []byte {
-	b, err := json.Marshal(historyLine{time.Now().UTC().Truncate(time.Second), s})
+func (l historyLine) encode() []byte {
+	b, err := json.Marshal(l)
 	if err != nil {
 		panic(err) // a time and a string always have a JSON form
 	}
@@ -102,14 +102,15 @@ func (h *History) append(b []byte) error {
 // Write adds an input.
 func (h *History) Write(s string) (int, error) {
 	s = h.clean(strings.TrimSpace(s))
-	if s == "" || len(h.lines) > 0 && h.lines[len(h.lines)-1] == s {
+	if s == "" || len(h.lines) > 0 && h.lines[len(h.lines)-1].SQL == s {
 		return len(h.lines), nil
 	}
-	h.lines = append(h.lines, s)
+	l := historyLine{time.Now().UTC().Truncate(time.Second), s}
+	h.lines = append(h.lines, l)
 	if h.file == "" {
 		return len(h.lines), nil
 	}
-	return len(h.lines), h.append(encode(s))
+	return len(h.lines), h.append(l.encode())
 }
 
 var errNoLine = errors.New("no such line of the history")
@@ -119,7 +120,7 @@ func (h *History) GetLine(i int) (string, error) {
 	if i < 0 || i >= len(h.lines) {
 		return "", errNoLine
 	}
-	return h.lines[i], nil
+	return h.lines[i].SQL, nil
 }
 
 // Len is the number of inputs.
