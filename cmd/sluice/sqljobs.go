@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,7 +30,7 @@ type sqlJobs struct {
 type sqlJob struct {
 	id      string
 	name    string // pipeline.name, or what it does
-	dir     string // of its state; empty without one
+	dir     string // of its state, absolute; empty without one
 	endless bool
 	job     *runtime.Job
 	started time.Time
@@ -86,9 +87,11 @@ func (l *sqlJobs) start(j *planner.Job, text string) error {
 		}
 		return &failure{exitFailed, s.sources.locate(err)}
 	}
-	b := &sqlJob{
-		name: j.Plan.Options[planner.OptPipelineName], dir: cfg.StateDir, endless: !bounded(j.Plan),
-		job: job, started: time.Now(),
+	b := &sqlJob{name: j.Plan.Options[planner.OptPipelineName], endless: !bounded(j.Plan), job: job, started: time.Now()}
+	if cfg.StateDir != "" {
+		if b.dir, err = filepath.Abs(cfg.StateDir); err != nil {
+			b.dir = cfg.StateDir // the working directory is gone
+		}
 	}
 	if b.name == "" {
 		b.name = display.Cut(strings.Join(strings.Fields(text), " "), maxJobName)
