@@ -264,7 +264,7 @@ func (s *shell) setExpanded(arg string) error {
 
 func (s *shell) wait(id string) error {
 	if id == "" {
-		return s.jobs.waitAll()
+		return s.waited(s.jobs.waitAll())
 	}
 	b := s.jobs.find(id)
 	if b == nil {

@@ -114,11 +114,11 @@ func (l *sqlJobs) start(j *planner.Job, text string) error {
 	return l.wait(b)
 }
 
-// wait returns when a job has ended, with its error. An interrupt stops the job.
+// wait returns when a job has ended, with its error. An interrupt stops the job, and ends a script.
 func (l *sqlJobs) wait(b *sqlJob) error {
 	l.shell.front.begin(b.job.Stop, b.job.Kill)
 	defer l.shell.front.end()
-	return l.ending(b)
+	return l.shell.waited(l.ending(b))
 }
 
 // ending waits for a job, and is what it has failed with.

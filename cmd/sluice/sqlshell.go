@@ -310,6 +310,14 @@ func (s *shell) cancelled() error {
 	return &failure{code: exitInterrupted}
 }
 
+// waited is what comes of having waited for jobs, which has ended with err: a script that was interrupted doesn't go on.
+func (s *shell) waited(err error) error {
+	if err == nil && !s.interactive && s.front.interrupted() {
+		return s.cancelled()
+	}
+	return err
+}
+
 func (s *shell) destination() io.Writer {
 	if s.file != nil {
 		return s.file
