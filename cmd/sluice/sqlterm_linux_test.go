@@ -1,9 +1,6 @@
 package main
 
-import (
-	"strings"
-	"testing"
-)
+import "testing"
 
 // A statement may take several lines; it runs when Enter is pressed behind its semicolon.
 func TestSQLStatementOfSeveralLines(t *testing.T) {
@@ -24,10 +21,7 @@ func TestSQLCompletion(t *testing.T) {
 	c := startConsole(t, "", nil, "sql")
 	c.runs("CREATE VIEW customers AS SELECT 1 AS customer_number;")
 	c.types("SELECT customer_n")
-	c.types("\t")
-	if s := c.sees(); strings.Contains(s, "customer_number\n") {
-		t.Errorf("a column without a table:\n%s", s)
-	}
+	c.types("\t") // a column without a table
 	c.types(" x FROM cust\t;\r")
-	c.shows("FROM customers")
+	c.shows("FROM customers", `unknown column "customer_n"`)
 }
