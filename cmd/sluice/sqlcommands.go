@@ -292,6 +292,7 @@ func (s *shell) repeat(arg string) error {
 	defer func() { s.pager = pager }()
 	for {
 		fmt.Fprintf(s.notes, "%s (every %s)\n", time.Now().Format(time.DateTime), every)
+		s.front.forget() // not every statement has something to interrupt
 		if err := s.runText(s.nextInput(), text); err != nil || s.quit {
 			return err
 		}

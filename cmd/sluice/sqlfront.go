@@ -23,6 +23,13 @@ type foreground struct {
 	ended   sync.WaitGroup
 }
 
+// forget says that a new statement begins, for which no interrupt has come.
+func (f *foreground) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.count = 0
+}
+
 // begin names what runs. What was begun before and has not ended is the same statement.
 func (f *foreground) begin(stop, kill func()) {
 	f.mu.Lock()

@@ -1,6 +1,9 @@
 package main
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // A statement may take several lines; it runs when Enter is pressed behind its semicolon.
 func TestSQLStatementOfSeveralLines(t *testing.T) {
@@ -24,4 +27,25 @@ func TestSQLCompletion(t *testing.T) {
 	c.types("\t") // a column without a table
 	c.types(" x FROM cust\t;\r")
 	c.shows("FROM customers", `unknown column "customer_n"`)
+}
+
+const slowTable = "CREATE TABLE ticks (n BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '5', 'number-of-rows' = '10000');"
+
+// An interrupt is that of the statement that ran, not of the next one.
+func TestSQLWatchAfterInterrupt(t *testing.T) {
+	c := startConsole(t, "", nil, "sql")
+	c.runs(slowTable)
+	c.types("SELECT COUNT(*) FROM ticks;\r")
+	c.shows(" records in · ")
+	c.types("\x03")
+	c.shows("interrupted")
+	c.runs("SHOW CATALOGS;")
+	c.types("\\watch 0.1\r")
+	c.until("a second run", func(s string) bool { return strings.Count(s, "(every 100ms)") >= 2 })
+	c.types("\x03")
+	c.asks()
+	c.types("\\q\r")
+	if code := c.ends(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, c.sees())
+	}
 }
