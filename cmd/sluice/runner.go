@@ -48,14 +48,19 @@ func newRunner(f *runFlags, sources sourceTexts) *runner {
 	r := &runner{flags: f, sources: sources, started: time.Now(), stdout: &output{file: os.Stdout}, notes: sources.secrets.Writer(os.Stderr), screen: isTerminal(os.Stdout)}
 	r.out = r.stdout
 	if isTerminal(os.Stderr) && !f.quiet {
-		r.console = progress.NewConsole(os.Stderr, func() int { w, _ := terminalSize(os.Stderr); return w })
+		r.console = newConsole()
 		r.notes = sources.secrets.Writer(r.console.Wrap(os.Stderr))
-		if isTerminal(os.Stdout) {
+		if r.screen {
 			r.out = r.console.Wrap(r.stdout)
 		}
 	}
 	r.signals = watchInterrupts(r.stopper.interrupt)
 	return r
+}
+
+// newConsole is the terminal that standard error is.
+func newConsole() *progress.Console {
+	return progress.NewConsole(os.Stderr, func() int { w, _ := terminalSize(os.Stderr); return w })
 }
 
 func (r *runner) close() { r.signals.stop() }

@@ -49,8 +49,10 @@ func newShell(f *runFlags, sources sourceTexts, set *vars.Set, layout display.La
 	s.runner = &runner{flags: f, sources: sources, started: time.Now(), stdout: &output{file: os.Stdout}, notes: sources.secrets.Writer(os.Stderr)}
 	s.held = &heldWriter{w: s.stdout}
 	s.out = s.held
-	if interactive {
-		s.notes = sources.secrets.Writer(&heldWriter{w: os.Stderr, as: s.held})
+	if interactive && isTerminal(os.Stderr) {
+		s.console = newConsole()
+		s.held.w = s.console.Wrap(s.stdout)
+		s.notes = sources.secrets.Writer(&heldWriter{w: s.console.Wrap(os.Stderr), as: s.held})
 	}
 	s.registry = newRegistry(s.out, s.notes)
 	s.session = planner.NewSession(s.registry)

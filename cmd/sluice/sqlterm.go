@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/sluicesql/sluice/cmd/sluice/internal/diag"
-	"github.com/sluicesql/sluice/cmd/sluice/internal/progress"
 	"github.com/sluicesql/sluice/cmd/sluice/internal/repl"
 	"github.com/sluicesql/sluice/planner"
 	"github.com/sluicesql/sluice/sql/parser"
@@ -41,7 +40,6 @@ func (s *shell) converse(historyFile string) error {
 		highlight = repl.NewHighlighter()
 	}
 	editor := repl.NewEditor(history, repl.NewCompleter(sessionCatalog{s.session}, s.registry, planner.SessionOptions(), commands), highlight)
-	s.console = progress.NewConsole(os.Stderr, func() int { w, _ := terminalSize(os.Stderr); return w })
 	fmt.Fprintln(s.out, versionLine()+` · HELP explains, \? lists the commands, \q ends`)
 	for !s.quit {
 		s.jobs.tell()

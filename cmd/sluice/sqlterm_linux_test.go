@@ -49,3 +49,21 @@ func TestSQLWatchAfterInterrupt(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, c.sees())
 	}
 }
+
+// The line of progress is gone whenever a job in the background writes a row.
+func TestSQLProgressBesideOutput(t *testing.T) {
+	c := startConsole(t, "", nil, "sql")
+	c.runs(slowTable)
+	c.runs("CREATE TABLE sink (n BIGINT) WITH ('connector' = 'print');")
+	c.runs("INSERT INTO sink SELECT n FROM ticks;")
+	c.types("SELECT COUNT(*) FROM ticks;\r")
+	c.shows(" records in · ")
+	c.until("a row in the place of the progress", func(string) bool { return strings.Contains(c.wrote(), "\r\x1b[K+I[") })
+	c.types("\x03")
+	c.shows("interrupted")
+	c.asks()
+	c.types("\\q\r")
+	if code := c.ends(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, c.sees())
+	}
+}
