@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -88,8 +89,8 @@ func runSQL(f *sqlFlags, sources sourceTexts, files []string) error {
 	if err != nil {
 		return err
 	}
-	// A typed FILE that is - is standard input, which then is no one to ask.
-	interactive := len(f.statements) == 0 && isTerminal(os.Stdin) && isTerminal(os.Stdout)
+	// A FILE that is - is standard input, which then is no one to ask.
+	interactive := len(f.statements) == 0 && !slices.Contains(files, "-") && isTerminal(os.Stdin) && isTerminal(os.Stdout)
 	if len(files) == 0 && len(f.statements) == 0 && !interactive {
 		files = []string{"-"}
 	}

@@ -29,6 +29,16 @@ func TestSQLCompletion(t *testing.T) {
 	c.shows("FROM customers", `unknown column "customer_n"`)
 }
 
+// A FILE that is - is typed up to its end, and nothing is asked for afterwards.
+func TestSQLStandardInputTyped(t *testing.T) {
+	c := startConsole(t, "", nil, "sql", "-")
+	c.types("SELECT 1 AS one;\r\x04")
+	c.shows("1 row in set")
+	if code := c.ends(); code != 0 || strings.Contains(c.sees(), "sluice>") {
+		t.Errorf("exit code %d\n%s", code, c.sees())
+	}
+}
+
 const slowTable = "CREATE TABLE ticks (n BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '5', 'number-of-rows' = '10000');"
 
 // An interrupt is that of the statement that ran, not of the next one.
