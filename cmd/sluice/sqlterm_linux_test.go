@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -76,4 +78,28 @@ func TestSQLProgressBesideOutput(t *testing.T) {
 	if code := c.ends(); code != 0 {
 		t.Errorf("exit code %d\n%s", code, c.sees())
 	}
+}
+
+// What was typed is kept for the next shell, without the values of secret options.
+func TestSQLHistory(t *testing.T) {
+	c := startConsole(t, "", nil, "sql")
+	c.runs("SELECT 'kept' AS x;")
+	c.runs("CREATE TABLE s (n INT) WITH ('properties.ssl.key.password' = 'hunter2');")
+	c.types("\\q\r")
+	c.ends()
+	file := filepath.Join(c.dir, "state", "sluice", "history")
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := string(b); !strings.Contains(s, "kept") || !strings.Contains(s, "ssl.key.password") || strings.Contains(s, "hunter2") {
+		t.Errorf("the history is\n%s", s)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the history's mode: %v %v", info.Mode(), err)
+	}
+	c = startConsole(t, c.dir, nil, "sql")
+	c.asks()
+	c.types("\x1b[A\x1b[A\x1b[A")
+	c.shows("sluice> SELECT 'kept' AS x;")
 }
