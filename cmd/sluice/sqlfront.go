@@ -108,8 +108,7 @@ func (s *shell) watch() {
 	})
 }
 
-// heldWriter holds back what is written while somebody types, so that it doesn't run into the line. It holds a part
-// of a line in any case until its end has come.
+// heldWriter holds back what is written while somebody types, so that it doesn't run into the line.
 type heldWriter struct {
 	w  io.Writer
 	as *heldWriter // holds while that one does; nil for itself
