@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -108,8 +107,5 @@ func (c sessionCatalog) Tables() []string { return firstColumn(c.answer("SHOW TA
 
 // Columns implements repl.Catalog.
 func (c sessionCatalog) Columns(table string) []string {
-	if !slices.Contains(c.Tables(), table) {
-		return nil
-	}
 	return firstColumn(c.answer("DESCRIBE " + "`" + strings.ReplaceAll(table, "`", "``") + "`"))
 }
