@@ -83,12 +83,10 @@ func Open(spec spi.SinkSpec, o Options) (*Sink, error) {
 	}
 	var v view
 	switch {
-	case o.Mode == JSON:
+	case o.Mode == JSON, o.Mode == Tableau && o.Layout == display.JSON:
 		v = &jsonView{cols: cols, tz: spec.TimeZone}
 	case o.Mode == Changelog:
 		v = &changelogView{cols: cols, tz: spec.TimeZone, plain: o.Plain}
-	case o.Mode == Tableau && o.Layout == display.JSON:
-		v = &jsonView{cols: cols, tz: spec.TimeZone}
 	case o.Mode == Tableau:
 		v = newStream(cols, spec.TimeZone, o.Layout)
 	case spec.Mode == spi.Upsert:
