@@ -73,7 +73,7 @@ func Help(topic string, r *spi.Registry, session []spi.Option) (string, error) {
 		return b.String(), nil
 	}
 	for _, s := range statements {
-		if strings.EqualFold(s.name, topic) || strings.EqualFold(strings.Fields(s.name)[0], topic) && s.name != "STOP JOB" {
+		if strings.EqualFold(s.name, topic) || strings.EqualFold(strings.Fields(s.name)[0], topic) {
 			fmt.Fprintf(&b, "%s: %s\n\n%s\n", s.name, s.what, indent(s.syntax))
 			if s.example != "" {
 				fmt.Fprintf(&b, "\nFor example:\n\n%s\n", indent(s.example))
