@@ -73,7 +73,7 @@ func (p *parser) arg() ast.Expr {
 	case p.is("TABLE"):
 		return p.tableArg()
 	case p.is("DEFAULT") && (p.isAt(1, ",") || p.isAt(1, ")")):
-		p.failTok(t, "leave the argument out", "DEFAULT as an argument is not supported")
+		p.unsupported(t, "leave the argument out", "DEFAULT as an argument is not supported")
 	case p.startsQuery(0) && !p.is("("):
 		q := p.query()
 		return &ast.Subquery{Pos: p.posOf(t), Query: q}
@@ -165,7 +165,7 @@ func (p *parser) window() *ast.Window {
 		w.OrderBy = p.orderItems()
 	}
 	if p.is("GROUPS") {
-		p.failTok(p.cur(), "write ROWS or RANGE", "frames of GROUPS are not supported")
+		p.unsupported(p.cur(), "write ROWS or RANGE", "frames of GROUPS are not supported")
 	}
 	if p.isOneOf("ROWS", "RANGE") {
 		w.Frame = p.frame()
@@ -189,7 +189,7 @@ func (p *parser) frame() *ast.Frame {
 		f.Start = p.frameBound()
 	}
 	if t := p.cur(); t.kw == "EXCLUDE" {
-		p.failTok(t, "", "EXCLUDE in a frame is not supported")
+		p.unsupported(t, "", "EXCLUDE in a frame is not supported")
 	}
 	return f
 }

@@ -20,7 +20,7 @@ func (p *parser) create() ast.Statement {
 	}
 	s.Comment = p.comment()
 	if t := p.cur(); t.kw == "DISTRIBUTED" {
-		p.failTok(t, "", "DISTRIBUTED BY is not supported")
+		p.unsupported(t, "", "DISTRIBUTED BY is not supported")
 	}
 	if p.acceptWords("PARTITIONED", "BY") {
 		s.PartitionedBy = p.identList("a column name")
@@ -59,7 +59,7 @@ func (p *parser) tableElements(s *ast.CreateTable) {
 		case p.is("PRIMARY"), p.is("CONSTRAINT") && p.isAt(2, "PRIMARY"):
 			p.setKey(s, p.tableKey())
 		case p.is("UNIQUE") && (p.isAt(1, "(") || p.isAt(1, "KEY")), p.is("CONSTRAINT") && p.isAt(2, "UNIQUE"):
-			p.failTok(p.cur(), "declare a PRIMARY KEY … NOT ENFORCED", "UNIQUE is not supported")
+			p.unsupported(p.cur(), "declare a PRIMARY KEY … NOT ENFORCED", "UNIQUE is not supported")
 		default:
 			p.column(s)
 		}
@@ -150,7 +150,7 @@ func (p *parser) column(s *ast.CreateTable) {
 	c.Comment = p.comment()
 	p.columnConstraints(s, c)
 	if t := p.cur(); t.kw == "DEFAULT" || t.kw == "CHECK" || t.kw == "UNIQUE" || t.kw == "REFERENCES" || t.kw == "AUTO_INCREMENT" {
-		p.failTok(t, "", "%s is not supported on a column", t.kw)
+		p.unsupported(t, "", "%s is not supported on a column", t.kw)
 	}
 	if !p.is(",") && !p.is(")") {
 		p.unexpected(`"," or ")" after the column`, "METADATA", "COMMENT", "PRIMARY", "NOT", "VIRTUAL")

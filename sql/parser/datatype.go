@@ -105,7 +105,7 @@ func (p *parser) plainType() *ast.DataType {
 	case "ROW":
 		p.rowType(tok, t)
 	case "RAW":
-		p.failTok(tok, "", "the type RAW is not supported: it holds serialised Java objects")
+		p.unsupported(tok, "", "the type RAW is not supported: it holds serialised Java objects")
 	}
 	return t
 }
@@ -116,13 +116,13 @@ func (p *parser) noType(tok *token) {
 		p.unexpected("a type")
 	}
 	if flink, ok := foreignTypes[tok.kw]; ok {
-		p.failTok(tok, "Flink SQL's name for it is "+flink, "unknown type %q", tok.text)
+		p.failTokAs(ast.CodeUnknownType, tok, "Flink SQL's name for it is "+flink, "unknown type %q", tok.text)
 	}
 	hint := ""
 	if known := near.Name(tok.text, typeWords); known != "" {
 		hint = "did you mean " + known + "?"
 	}
-	p.failTok(tok, hint, "unknown type %q", tok.text)
+	p.failTokAs(ast.CodeUnknownType, tok, hint, "unknown type %q", tok.text)
 }
 
 // typeArgs reads what stands between < and > of a type.

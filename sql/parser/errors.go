@@ -11,27 +11,33 @@ import (
 // bailout carries a mistake from where it's found to Parse.
 type bailout struct{ err *ast.Error }
 
-// fail reports a mistake at pos; it doesn't return.
-func (p *parser) fail(pos ast.Pos, hint, format string, args ...any) {
-	code := ast.CodeSyntax
-	switch {
-	case strings.HasPrefix(format, "unknown type"):
-		code = ast.CodeUnknownType
-	case strings.HasSuffix(format, "not supported") || strings.Contains(format, "not supported:"):
-		code = ast.CodeUnsupported
-	case strings.Contains(format, "more than %d"):
-		code = ast.CodeLimit
-	}
+// failAs reports a mistake of the kind code at pos; it doesn't return.
+func (p *parser) failAs(code ast.Code, pos ast.Pos, hint, format string, args ...any) {
 	panic(bailout{&ast.Error{Pos: pos, Msg: fmt.Sprintf(format, args...), Hint: hint, Code: code}})
 }
 
-// failTok reports a mistake at a token; it doesn't return. What the lexer
+// fail reports at pos what the dialect's syntax does not allow; it doesn't return.
+func (p *parser) fail(pos ast.Pos, hint, format string, args ...any) {
+	p.failAs(ast.CodeSyntax, pos, hint, format, args...)
+}
+
+// failTokAs reports a mistake of the kind code at a token; it doesn't return. What the lexer
 // could not read is reported instead, since all that follows is guesswork.
-func (p *parser) failTok(t *token, hint, format string, args ...any) {
+func (p *parser) failTokAs(code ast.Code, t *token, hint, format string, args ...any) {
 	if t.kind == tError {
 		p.fail(p.posOf(t), t.kw, "%s", t.text)
 	}
-	p.fail(p.posOf(t), hint, format, args...)
+	p.failAs(code, p.posOf(t), hint, format, args...)
+}
+
+// failTok reports at a token what the dialect's syntax does not allow; it doesn't return.
+func (p *parser) failTok(t *token, hint, format string, args ...any) {
+	p.failTokAs(ast.CodeSyntax, t, hint, format, args...)
+}
+
+// unsupported reports at a token what other dialects have; it doesn't return.
+func (p *parser) unsupported(t *token, hint, format string, args ...any) {
+	p.failTokAs(ast.CodeUnsupported, t, hint, format, args...)
 }
 
 // unexpected reports that the current token is not what was expected; words
@@ -60,10 +66,10 @@ func (p *parser) unexpected(expected string, words ...string) {
 		hint = "remove the comma before it, or write `" + t.text + "` if it is a name"
 	}
 	if h, ok := foreignSigns[t.text]; ok && t.kind == tOp {
-		p.failTok(t, h, "the operator %s is not supported", t.text)
+		p.unsupported(t, h, "the operator %s is not supported", t.text)
 	}
 	if what, ok := outsideSigns[t.text]; ok && t.kind == tOp {
-		p.failTok(t, "write ${NAME} to take a value from outside", "%s are not supported", what)
+		p.unsupported(t, "write ${NAME} to take a value from outside", "%s are not supported", what)
 	}
 	p.failTok(t, hint, "expected %s, found %s", expected, t.describe())
 }
@@ -123,7 +129,7 @@ var outsideSigns = map[string]string{
 func (p *parser) enter(at *token) (saved int) {
 	p.depth++
 	if p.depth > MaxNesting {
-		p.failTok(at, "", "nested more than %d levels deep", MaxNesting)
+		p.failTokAs(ast.CodeLimit, at, "", "nested more than %d levels deep", MaxNesting)
 	}
 	saved, p.height = p.height, 0
 	return saved
@@ -138,6 +144,6 @@ func (p *parser) leave(saved int) {
 func (p *parser) grow(at *token) {
 	p.height++
 	if p.height > MaxHeight {
-		p.failTok(at, "", "more than %d operators or joins in one chain", MaxHeight)
+		p.failTokAs(ast.CodeLimit, at, "", "more than %d operators or joins in one chain", MaxHeight)
 	}
 }

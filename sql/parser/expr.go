@@ -88,10 +88,10 @@ func (p *parser) predicate(left ast.Expr, key string, least int) (ast.Expr, bool
 	default:
 		t := p.at(at)
 		if hint, ok := foreignInfix[t.kw]; ok && t.kind == tWord && p.operandFollows(at) {
-			p.failTok(t, hint, "the operator %s is not supported", t.kw)
+			p.unsupported(t, hint, "the operator %s is not supported", t.kw)
 		}
 		if t.kw == "AT" && p.isAt(at+1, "TIME") {
-			p.failTok(t, "write CONVERT_TZ(…) or CAST to TIMESTAMP_LTZ", "AT TIME ZONE is not supported")
+			p.unsupported(t, "write CONVERT_TZ(…) or CAST to TIMESTAMP_LTZ", "AT TIME ZONE is not supported")
 		}
 		if at == 1 {
 			p.next()

@@ -77,14 +77,14 @@ func (p *parser) foreignJoin() {
 	t := p.cur()
 	switch {
 	case t.kw == "STRAIGHT_JOIN":
-		p.failTok(t, "write JOIN", "STRAIGHT_JOIN is not supported")
+		p.unsupported(t, "write JOIN", "STRAIGHT_JOIN is not supported")
 	case (t.kw == "SEMI" || t.kw == "ANTI") && p.isAt(1, "JOIN"),
 		(t.kw == "LEFT" || t.kw == "RIGHT") && (p.isAt(1, "SEMI") || p.isAt(1, "ANTI")):
 		p.failTok(t, "write IN, EXISTS, NOT IN or NOT EXISTS", "SEMI and ANTI joins have no syntax of their own")
 	case t.kw == "ASOF" && p.isAt(1, "JOIN"), t.kw == "LEFT" && p.isAt(1, "ASOF"):
-		p.failTok(t, "", "ASOF JOIN is not supported")
+		p.unsupported(t, "", "ASOF JOIN is not supported")
 	case (t.kw == "CROSS" || t.kw == "OUTER") && p.isAt(1, "APPLY"):
-		p.failTok(t, "write CROSS JOIN LATERAL or LEFT JOIN LATERAL … ON TRUE", "%s APPLY is not supported", t.kw)
+		p.unsupported(t, "write CROSS JOIN LATERAL or LEFT JOIN LATERAL … ON TRUE", "%s APPLY is not supported", t.kw)
 	}
 }
 
@@ -160,7 +160,7 @@ func (s *skeleton) parenthesis() {
 	t := p.open()
 	defer p.leave(p.enter(t))
 	if s.depth >= maxSkeletonNesting {
-		p.failTok(t, "", "joins are nested more than %d parentheses deep", maxSkeletonNesting)
+		p.failTokAs(ast.CodeLimit, t, "", "joins are nested more than %d parentheses deep", maxSkeletonNesting)
 	}
 	s.open()
 	s.joins()
@@ -208,17 +208,17 @@ func (s *skeleton) foreignTable() {
 	switch t.kw {
 	case "USE", "IGNORE", "FORCE":
 		if p.isAt(1, "INDEX") || p.isAt(1, "KEY") {
-			p.failTok(t, "", "%s %s is not supported", t.kw, p.at(1).kw)
+			p.unsupported(t, "", "%s %s is not supported", t.kw, p.at(1).kw)
 		}
 	case "PARTITION":
 		if p.isAt(1, "(") {
-			p.failTok(t, "write WHERE", "PARTITION (…) after a table is not supported")
+			p.unsupported(t, "write WHERE", "PARTITION (…) after a table is not supported")
 		}
 	case "TABLESAMPLE":
-		p.failTok(t, "", "TABLESAMPLE is not supported")
+		p.unsupported(t, "", "TABLESAMPLE is not supported")
 	case "MATCH_RECOGNIZE", "PIVOT", "UNPIVOT":
 		if p.isAt(1, "(") {
-			p.failTok(t, "", "%s is not supported", t.kw)
+			p.unsupported(t, "", "%s is not supported", t.kw)
 		}
 	}
 }

@@ -8,7 +8,7 @@ func (p *parser) jsonPath(c *ast.Call) {
 	p.expect(",")
 	c.Args = append(c.Args, p.expr())
 	if t := p.cur(); t.kw == "PASSING" {
-		p.failTok(t, "", "PASSING in %s is not supported", c.Name.Base().Name)
+		p.unsupported(t, "", "PASSING in %s is not supported", c.Name.Base().Name)
 	}
 }
 

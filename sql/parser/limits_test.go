@@ -67,6 +67,7 @@ func TestLimits(t *testing.T) {
 			case c.want != "" && !strings.Contains(err.Error(), c.want):
 				t.Errorf("got %.300s, want %s", err.Error(), c.want)
 			}
+			checkCodes(t, err)
 			if list, ok := err.(ast.ErrorList); ok && len(list) > MaxErrors {
 				t.Errorf("%d errors", len(list))
 			}

@@ -72,7 +72,7 @@ func newParser(file, text string) (*parser, error) {
 	if len(text) > MaxText {
 		return nil, ast.ErrorList{{
 			Pos: ast.Pos{File: file, Line: 1, Col: 1},
-			Msg: fmt.Sprintf("the text is larger than %d MiB", MaxText>>20), Hint: "split it",
+			Msg: fmt.Sprintf("the text is larger than %d MiB", MaxText>>20), Hint: "split it", Code: ast.CodeLimit,
 		}}
 	}
 	return &parser{file: file, toks: lex(text), lastAlias: -1}, nil

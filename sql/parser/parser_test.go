@@ -68,8 +68,29 @@ func parseText(t *testing.T, text string) string {
 	if err != nil {
 		b.WriteString(err.Error() + "\n")
 		checkErrors(t, text, err)
+		checkCodes(t, err)
 	}
 	return b.String()
+}
+
+// checkCodes checks that the code of every mistake is that of the kind that its message tells.
+func checkCodes(t *testing.T, err error) {
+	t.Helper()
+	list, _ := err.(ast.ErrorList)
+	for _, e := range list {
+		want := ast.CodeSyntax
+		switch {
+		case strings.Contains(e.Msg, "not supported"):
+			want = ast.CodeUnsupported
+		case strings.HasPrefix(e.Msg, "unknown type"):
+			want = ast.CodeUnknownType
+		case strings.Contains(e.Msg, "nested more than"), strings.Contains(e.Msg, "in one chain"), strings.Contains(e.Msg, "larger than"):
+			want = ast.CodeLimit
+		}
+		if e.Code != want {
+			t.Errorf("%v has the code %s and not %s", e, e.Code, want)
+		}
+	}
 }
 
 func checkRoundTrip(t *testing.T, s ast.Statement) {

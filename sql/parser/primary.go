@@ -80,7 +80,7 @@ func (p *parser) word(t *token) ast.Expr {
 			return p.constructor(t)
 		}
 		if p.isAt(1, "(") {
-			p.failTok(t, "write "+t.kw+"[…]", "%s(…) is not supported", t.kw)
+			p.unsupported(t, "write "+t.kw+"[…]", "%s(…) is not supported", t.kw)
 		}
 	case "ROW":
 		if p.isAt(1, "(") {
@@ -95,11 +95,11 @@ func (p *parser) word(t *token) ast.Expr {
 		}
 	case "NEXT":
 		if p.isAt(1, "VALUE") && p.isAt(2, "FOR") {
-			p.failTok(t, "", "NEXT VALUE FOR is not supported")
+			p.unsupported(t, "", "NEXT VALUE FOR is not supported")
 		}
 	case "MULTISET":
 		if p.isAt(1, "[") || p.isAt(1, "(") {
-			p.failTok(t, "write ARRAY[…]", "MULTISET constructors are not supported")
+			p.unsupported(t, "write ARRAY[…]", "MULTISET constructors are not supported")
 		}
 	}
 	if noParens[t.kw] && !p.isAt(1, "(") && !p.isAt(1, ".") {
@@ -111,10 +111,10 @@ func (p *parser) word(t *token) ast.Expr {
 		return p.call(ast.Name{Pos: p.posOf(t), Parts: []ast.Ident{p.identOf(t)}})
 	}
 	if strings.HasPrefix(t.text, "_") && p.at(1).isString() && p.at(1).off == t.end {
-		p.failTok(t, "strings are Unicode", "the character set %s is not supported", t.text)
+		p.unsupported(t, "strings are Unicode", "the character set %s is not supported", t.text)
 	}
 	if (t.kw == "E" || t.kw == "N" || t.kw == "B") && p.at(1).kind == tString && p.at(1).off == t.end {
-		p.failTok(t, "write '…', or U&'…' for escapes", "%s'…' is not supported", t.text)
+		p.unsupported(t, "write '…', or U&'…' for escapes", "%s'…' is not supported", t.text)
 	}
 	if reserved[t.kw] {
 		p.unexpected("an expression")

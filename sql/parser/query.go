@@ -80,7 +80,7 @@ func (p *parser) with() *ast.With {
 	w := &ast.With{Pos: p.pos()}
 	p.expect("WITH")
 	if t := p.cur(); t.kw == "RECURSIVE" && p.at(1).isName() {
-		p.failTok(t, "", "WITH RECURSIVE is not supported")
+		p.unsupported(t, "", "WITH RECURSIVE is not supported")
 	}
 	p.commaList(func() {
 		c := ast.CTE{Name: p.ident("the name of a query")}
@@ -227,7 +227,7 @@ func (p *parser) limit(q *ast.Query) {
 		q.Limit = p.count("a number of rows")
 	}
 	if t := p.cur(); t.isOp(",") && p.at(1).kind == tInt {
-		p.failTok(t, "write LIMIT count OFFSET start", "LIMIT start, count is not supported")
+		p.unsupported(t, "write LIMIT count OFFSET start", "LIMIT start, count is not supported")
 	}
 }
 
@@ -251,12 +251,12 @@ func (p *parser) afterTail(start *token) {
 				"%s before %s belongs to one query or to both", start.kw, t.kw)
 		}
 	case "FOR":
-		p.failTok(t, "queries lock nothing", "FOR %s is not supported after a query", p.at(1).text)
+		p.unsupported(t, "queries lock nothing", "FOR %s is not supported after a query", p.at(1).text)
 	case "LOCK":
 		if p.isAt(1, "IN") {
-			p.failTok(t, "queries lock nothing", "LOCK IN SHARE MODE is not supported")
+			p.unsupported(t, "queries lock nothing", "LOCK IN SHARE MODE is not supported")
 		}
 	case "INTO":
-		p.failTok(t, "write INSERT INTO … SELECT", "SELECT … INTO is not supported")
+		p.unsupported(t, "write INSERT INTO … SELECT", "SELECT … INTO is not supported")
 	}
 }

@@ -232,9 +232,9 @@ func (s *skeleton) foreignSelect() {
 	t, n := s.p.cur(), s.p.at(1)
 	switch {
 	case foreignModifiers[t.kw] && (n.isName() || n.kw == "DISTINCT" || n.isOp("*")):
-		s.p.failTok(t, "", "SELECT %s is not supported", t.kw)
+		s.p.unsupported(t, "", "SELECT %s is not supported", t.kw)
 	case (t.kw == "TOP" || t.kw == "NEXT") && n.kind == tInt:
-		s.p.failTok(t, "write LIMIT "+n.text+" after the query", "SELECT %s is not supported", t.kw)
+		s.p.unsupported(t, "write LIMIT "+n.text+" after the query", "SELECT %s is not supported", t.kw)
 	}
 }
 
@@ -280,7 +280,7 @@ func (s *skeleton) star(item *ast.SelectItem) bool {
 	p.next()
 	item.Star = true
 	if t := p.cur(); t.isOp("(") || t.kw == "EXCEPT" && p.isAt(1, "(") && !p.startsQuery(1) || t.kw == "EXCLUDE" || t.kw == "REPLACE" {
-		p.failTok(t, "list the columns", "%s after * is not supported", t.describe())
+		p.unsupported(t, "list the columns", "%s after * is not supported", t.describe())
 	}
 	return true
 }
@@ -311,7 +311,7 @@ func (s *skeleton) clauses(parts *selectParts) {
 		p.next()
 		p.expect("BY")
 		if t := p.cur(); (t.kw == "DISTINCT" || t.kw == "ALL") && !p.isAt(1, ",") {
-			p.failTok(t, "", "GROUP BY %s is not supported", t.kw)
+			p.unsupported(t, "", "GROUP BY %s is not supported", t.kw)
 		}
 		s.write(" group by ")
 		first := true
@@ -341,7 +341,7 @@ func (s *skeleton) clauses(parts *selectParts) {
 	}
 	switch t := p.cur(); t.kw {
 	case "WITH":
-		p.failTok(t, "write GROUP BY ROLLUP (…) or CUBE (…)", "WITH %s is not supported here", p.at(1).text)
+		p.unsupported(t, "write GROUP BY ROLLUP (…) or CUBE (…)", "WITH %s is not supported here", p.at(1).text)
 	case "WHERE", "GROUP", "HAVING", "QUALIFY":
 		p.failTok(t, "the order is WHERE, GROUP BY, HAVING, WINDOW, QUALIFY", "%s comes twice or too late", t.kw)
 	}

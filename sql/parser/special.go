@@ -149,6 +149,6 @@ func (p *parser) unitFirst(c *ast.Call) {
 func (p *parser) using(c *ast.Call) {
 	p.plainArgs(c)
 	if t := p.cur(); t.kw == "USING" {
-		p.failTok(t, "strings are Unicode", "%s(… USING …) is not supported", c.Name.Base().Name)
+		p.unsupported(t, "strings are Unicode", "%s(… USING …) is not supported", c.Name.Base().Name)
 	}
 }

@@ -45,7 +45,7 @@ func (p *parser) statement() ast.Statement {
 		p.failTok(t, "", "END closes no statement set")
 	}
 	if hint, ok := foreignStatements[t.kw]; ok {
-		p.failTok(t, hint, "%s is not supported", t.kw)
+		p.unsupported(t, hint, "%s is not supported", t.kw)
 	}
 	hint := "a statement starts with " + oneOf(statementWords)
 	if known := near.Name(t.text, statementWords); known != "" && !reserved[t.kw] {
@@ -60,13 +60,13 @@ func (p *parser) insert() *ast.Insert {
 	s := &ast.Insert{Pos: p.pos()}
 	p.expect("INSERT")
 	if t := p.cur(); t.kw == "OVERWRITE" {
-		p.failTok(t, "write INSERT INTO", "INSERT OVERWRITE is not supported")
+		p.unsupported(t, "write INSERT INTO", "INSERT OVERWRITE is not supported")
 	}
 	p.expect("INTO")
 	s.Table = p.objectName("the name of a table")
 	s.Hints = p.hints()
 	if t := p.cur(); t.kw == "PARTITION" {
-		p.failTok(t, "select the partition's columns like any other", "INSERT INTO … PARTITION is not supported")
+		p.unsupported(t, "select the partition's columns like any other", "INSERT INTO … PARTITION is not supported")
 	}
 	if p.is("(") && !p.startsQuery(0) {
 		s.Columns = p.identList("a column name")
@@ -94,10 +94,10 @@ func (p *parser) objectKind(verb string) string {
 	t := p.cur()
 	switch t.kw {
 	case "CATALOG", "DATABASE", "FUNCTION", "MATERIALIZED", "MODEL", "SYSTEM", "INDEX", "CONNECTION":
-		p.failTok(t, "", "%s %s is not supported", verb, t.kw)
+		p.unsupported(t, "", "%s %s is not supported", verb, t.kw)
 	}
 	if t.kw == "OR" {
-		p.failTok(t, "drop it first, or write IF NOT EXISTS", "%s OR REPLACE is not supported", verb)
+		p.unsupported(t, "drop it first, or write IF NOT EXISTS", "%s OR REPLACE is not supported", verb)
 	}
 	return p.expectOneOf("TABLE", "VIEW")
 }
