@@ -18,9 +18,8 @@ type item struct {
 	lines int
 	gap   bool
 
-	// What the layout finds out. open and close are the item that opens or closes the bracket that it belongs to, -1 for
-	// none; in is the bracket that it stands in.
-	in   int
+	// What the layout finds out.
+	in   int  // the item that opens the bracket that it stands in; -1 for none
 	kind kind // of the bracket that it opens
 	ends bool // it closes the bracket in
 	// first says that it begins a statement, or a query in brackets.
@@ -51,7 +50,7 @@ func split(file, text, masked string) ([]item, error) {
 		}
 	}
 	for _, t := range parser.Tokens(masked) {
-		if t.Bad {
+		if t.Kind == parser.WrongToken {
 			return nil, badToken(file, text, t)
 		}
 		before := at

@@ -15,7 +15,7 @@ const (
 	StringToken                  // any string literal
 	NumberToken
 	SignToken
-	WrongToken // what the lexer could not read, as Bad says too
+	WrongToken // what the lexer could not read
 )
 
 // Token is a token of a text as its bytes [Start, End). Comments and blanks lie between tokens.
@@ -26,8 +26,6 @@ type Token struct {
 	Text string
 	// Word is the upper-case form of a word without quotes; empty for other tokens.
 	Word string
-	// Bad says that the lexer could not read it.
-	Bad bool
 }
 
 // Tokens are the tokens of a text, without the end.
@@ -43,7 +41,7 @@ func Tokens(text string) []Token {
 		if t.kind == tEOF {
 			break
 		}
-		k := Token{Kind: kinds[t.kind], Start: int(t.off), End: int(t.end), Text: t.text, Bad: t.kind == tError}
+		k := Token{Kind: kinds[t.kind], Start: int(t.off), End: int(t.end), Text: t.text}
 		if t.kind == tWord {
 			k.Word = t.kw
 		}
