@@ -12,9 +12,9 @@ import (
 // formatted. The text may hold variables, ${NAME} and ${NAME:-default}.
 func Text(file, text string) (string, error) {
 	masked, free := mask(text)
-	stmts, err := parser.Parse(file, masked)
-	if err != nil && !free {
-		return "", err
+	stmts, wrong := parser.Parse(file, masked)
+	if wrong != nil && !free {
+		return "", wrong
 	}
 	names := map[int]bool{}
 	for _, st := range stmts {
@@ -31,13 +31,9 @@ func Text(file, text string) (string, error) {
 	}
 	l := &layout{items: items}
 	// A text that does not parse, for its variables, does not tell which words are names.
-	keyword := func(it *item) bool {
-		return it.word != "" && !names[it.start] && (err == nil || parser.Reserved(it.word))
-	}
-	if len(stmts) == 0 {
-		keyword = func(it *item) bool { return parser.Reserved(it.word) }
-	}
-	l.keywords(keyword)
+	l.keywords(func(it *item) bool {
+		return !names[it.start] && (wrong == nil || parser.Reserved(it.word))
+	})
 	l.nest()
 	out := l.write()
 	return out, same(file, text, out)
@@ -50,6 +46,8 @@ func mask(text string) (masked string, free bool) {
 	var quote byte
 	for i := 0; i < len(b); i++ {
 		switch c := b[i]; {
+		case strings.HasPrefix(text[i:], "$${"):
+			i += 2 // a plain ${
 		case strings.HasPrefix(text[i:], "${"):
 			end := variableEnd(text, i)
 			for ; i < end; i++ {
