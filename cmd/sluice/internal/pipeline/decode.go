@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -184,19 +185,10 @@ func (d *decoder) place(line, col int) ast.Pos {
 		offset += i + 1
 	}
 	for i := 1; i < col && offset < len(text); i++ {
-		_, size := firstRune(text[offset:])
+		_, size := utf8.DecodeRuneInString(text[offset:])
 		offset += size
 	}
 	return ast.Pos{File: d.p.Path, Line: line, Col: col, Offset: offset}
-}
-
-func firstRune(s string) (rune, int) {
-	for i, r := range s {
-		if i > 0 {
-			return r, i
-		}
-	}
-	return 0, len(s)
 }
 
 func (d *decoder) errorf(n *yaml.Node, hint, format string, args ...any) {
@@ -320,7 +312,7 @@ func (d *decoder) path(n *yaml.Node) string {
 	return filepath.Join(d.p.Dir, s)
 }
 
-// paths are those of a list, or of a single value.
+// paths are those of a list.
 func (d *decoder) paths(n *yaml.Node) []string {
 	t := target(n)
 	if t.Kind != yaml.SequenceNode {

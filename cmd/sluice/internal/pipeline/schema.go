@@ -3,6 +3,7 @@ package pipeline
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 )
 
 // schema is a JSON Schema.
@@ -28,9 +29,7 @@ func object(keys []key) schema {
 	var required []string
 	for _, k := range keys {
 		p := schema{"description": k.help}
-		for name, v := range k.schema {
-			p[name] = v
-		}
+		maps.Copy(p, k.schema)
 		properties[k.name] = p
 		if k.required {
 			required = append(required, k.name)
