@@ -24,7 +24,7 @@ type capture struct {
 	rows    map[string]*captured // by text
 	keyed   map[string]string    // of upserts: the present row's text by the key's
 	changes int64
-	shown   map[string]int64 // the last epoch taken, by sink and writer
+	shown   map[string]uint64 // the last epoch taken, by sink and writer
 }
 
 // captured is a row, how often it is there, and how often it was there at the last look.
@@ -35,7 +35,7 @@ type captured struct {
 }
 
 func newCapture() *capture {
-	return &capture{rows: map[string]*captured{}, keyed: map[string]string{}, shown: map[string]int64{}}
+	return &capture{rows: map[string]*captured{}, keyed: map[string]string{}, shown: map[string]uint64{}}
 }
 
 // change is a change of a row as a writer was given it.
@@ -93,7 +93,7 @@ func (f *format) change(op changelog.Op, r row.Row) change {
 }
 
 // take takes the changes that a writer was given in an epoch, once: after a crash they come again.
-func (c *capture) take(writer string, epoch int64, changes []change, upsert bool) {
+func (c *capture) take(writer string, epoch uint64, changes []change, upsert bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if last, ok := c.shown[writer]; ok && epoch <= last {
@@ -283,7 +283,7 @@ func (w *writer) Write(ctx context.Context, b *changelog.Batch) error {
 
 // Barrier implements spi.Writer. The capture has the epoch before it is acknowledged.
 func (w *writer) Barrier(ctx context.Context, epoch uint64, ack func(error)) {
-	w.sink.capture.take(w.id, int64(epoch), w.changes, w.sink.format.upsert)
+	w.sink.capture.take(w.id, epoch, w.changes, w.sink.format.upsert)
 	w.changes = nil
 	if w.inner == nil {
 		ack(nil)

@@ -118,26 +118,25 @@ func (e *events) records(line string) ([]embed.Record, error) {
 		return nil, err
 	}
 	if e.upsert {
-		return e.upserts(before, after)
+		return e.upserts(before, after), nil
 	}
-	return e.changes(op, before, after)
+	return e.changes(op, before, after), nil
 }
 
 // changes are the records of a change. As Debezium does, a changed key is a delete and an insert, and a tombstone
 // follows a delete.
-func (e *events) changes(op string, before, after image) ([]embed.Record, error) {
+func (e *events) changes(op string, before, after image) []embed.Record {
 	if !e.debezium {
-		r := embed.Record{Topic: e.topic, Key: e.key(after), Value: object(e.values, after, "")}
-		return []embed.Record{r}, nil
+		return []embed.Record{{Topic: e.topic, Key: e.key(after), Value: object(e.values, after, "")}}
 	}
 	if op == "u" && before != nil && !bytes.Equal(e.key(before), e.key(after)) {
 		out := e.gone(before)
-		return append(out, embed.Record{Topic: e.topic, Key: e.key(after), Value: e.envelope("c", nil, after)}), nil
+		return append(out, embed.Record{Topic: e.topic, Key: e.key(after), Value: e.envelope("c", nil, after)})
 	}
 	if op == "d" {
-		return e.gone(before), nil
+		return e.gone(before)
 	}
-	return []embed.Record{{Topic: e.topic, Key: e.key(after), Value: e.envelope(op, before, after)}}, nil
+	return []embed.Record{{Topic: e.topic, Key: e.key(after), Value: e.envelope(op, before, after)}}
 }
 
 func (e *events) gone(before image) []embed.Record {
@@ -148,7 +147,7 @@ func (e *events) gone(before image) []embed.Record {
 	return out
 }
 
-func (e *events) upserts(before, after image) ([]embed.Record, error) {
+func (e *events) upserts(before, after image) []embed.Record {
 	var out []embed.Record
 	if before != nil && (after == nil || !bytes.Equal(e.key(before), e.key(after))) {
 		out = append(out, embed.Record{Topic: e.topic, Key: e.key(before)})
@@ -156,7 +155,7 @@ func (e *events) upserts(before, after image) ([]embed.Record, error) {
 	if after != nil {
 		out = append(out, embed.Record{Topic: e.topic, Key: e.key(after), Value: object(e.values, after, "")})
 	}
-	return out, nil
+	return out
 }
 
 func (e *events) key(row image) []byte {
@@ -271,7 +270,7 @@ type value struct {
 	quoted bool
 }
 
-// split divides values at their commas. One within '…' holds what it likes; ” is a quote.
+// split divides values at their commas. One within '…' holds what it likes, a quote twice.
 func split(s string) ([]value, error) {
 	var out []value
 	for {

@@ -152,7 +152,7 @@ func (j *job) over() error {
 
 // settle waits until all jobs have taken in everything that is in the topics.
 func (r *run) settle(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, r.timeout)
+	ctx, cancel := context.WithTimeout(ctx, r.options.Timeout)
 	defer cancel()
 	for {
 		busy, err := r.busy()

@@ -3,7 +3,6 @@
 package sqltest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,7 +43,6 @@ type Options struct {
 
 // Result is how a case went.
 type Result struct {
-	Case *Case
 	// Err is what kept it from its end; nil when all steps were taken.
 	Err error
 	// Failures are expectations that were not met.
@@ -68,7 +66,6 @@ func (r *Result) Failed() bool { return r.Err != nil || len(r.Failures) > 0 }
 type run struct {
 	pipeline *Pipeline
 	options  Options
-	timeout  time.Duration
 	file     *File
 	broker   *embed.Broker
 	session  *planner.Session
@@ -86,7 +83,7 @@ const resultName = "result"
 
 // Run runs a case of a file.
 func Run(ctx context.Context, p *Pipeline, f *File, c *Case, o Options) *Result {
-	r := &run{pipeline: p, options: o, timeout: o.Timeout, file: f, captures: map[string]*capture{}, pairs: map[string][]int{}, read: map[string]int64{}, result: &Result{Case: c}}
+	r := &run{pipeline: p, options: o, file: f, captures: map[string]*capture{}, pairs: map[string][]int{}, read: map[string]int64{}, result: &Result{}}
 	began := time.Now()
 	r.result.Err = r.run(ctx, c)
 	r.result.Elapsed = time.Since(began)
@@ -118,7 +115,7 @@ func (r *run) run(ctx context.Context, c *Case) (err error) {
 	}
 	for _, d := range rest {
 		if err := r.step(ctx, d); err != nil {
-			return r.at(d, err)
+			return d.blame(err)
 		}
 	}
 	if err := r.settle(ctx); err != nil {
@@ -128,8 +125,8 @@ func (r *run) run(ctx context.Context, c *Case) (err error) {
 	return nil
 }
 
-// at gives an error the place of a directive, unless it has one.
-func (r *run) at(d *directive, err error) error {
+// blame gives an error the place of the directive, unless it has one.
+func (d *directive) blame(err error) error {
 	e, ok := errors.AsType[*ast.Error](err)
 	switch {
 	case !ok:
@@ -154,7 +151,7 @@ func (r *run) prepare(ctx context.Context, c *Case) ([]*directive, error) {
 	for len(rest) > 0 && strings.HasPrefix(rest[0].name, "set") {
 		key, value, ok := strings.Cut(rest[0].args[0], "=")
 		if !ok {
-			return nil, r.at(rest[0], errors.New("write KEY=VALUE"))
+			return nil, rest[0].blame(errors.New("write KEY=VALUE"))
 		}
 		if rest[0].name == "set" {
 			options = append(options, option{key, value, rest[0]})
@@ -170,7 +167,7 @@ func (r *run) prepare(ctx context.Context, c *Case) ([]*directive, error) {
 	r.session = session
 	for _, o := range options {
 		if err := session.SetOption(o.key, o.value); err != nil {
-			return nil, r.at(o.from, err)
+			return nil, o.from.blame(err)
 		}
 	}
 	script, err := session.Run(stmts)
@@ -198,7 +195,7 @@ func (r *run) prepare(ctx context.Context, c *Case) ([]*directive, error) {
 	}
 	for _, d := range r.observed(rest) {
 		if err := r.observe(ctx, d.args[0]); err != nil {
-			return nil, r.at(d, locate(err))
+			return nil, d.blame(locate(err))
 		}
 	}
 	if r.options.Coverage {
@@ -290,7 +287,7 @@ func (r *run) precreate(ds []*directive) error {
 		}
 		records, err := r.records(d)
 		if err != nil {
-			return r.at(d, err)
+			return d.blame(err)
 		}
 		for _, rec := range records {
 			if err := r.createTopic(rec.Topic, true); err != nil {
@@ -463,7 +460,7 @@ func (r *run) compare(d *directive, found []string) {
 	r.result.Failures = append(r.result.Failures, Failure{Pos: d.pos, What: strings.Join(append([]string{d.name}, d.args...), " "), Diff: diff})
 }
 
-// difference are the lines of both, marked; nil when they are the same in some order.
+// difference are the lines of both, marked, the missing ones first; nil when they are the same in some order.
 func difference(expected, found []string) []string {
 	count := map[string]int{}
 	for _, l := range expected {
@@ -490,8 +487,7 @@ func difference(expected, found []string) []string {
 	if !differs && missing == nil {
 		return nil
 	}
-	// A missing line stands before the found one that is nearest in order.
-	slices.SortStableFunc(missing, func(a, b string) int { return cmp.Compare(a[2:], b[2:]) })
+	slices.Sort(missing)
 	return append(missing, out...)
 }
 
