@@ -328,12 +328,18 @@ func next(s string) (value, string, error) {
 
 // splitArrow divides an update at its arrow, which does not lie within quotes.
 func splitArrow(s string) (before, after string, ok bool) {
-	quoted := false
-	for i := range len(s) {
-		switch {
-		case s[i] == '\'' || s[i] == '"':
-			quoted = !quoted
-		case !quoted && strings.HasPrefix(s[i:], " -> "):
+	var quote byte // that ends the text at the current place, or 0
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quote == '"' && c == '\\':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		case strings.HasPrefix(s[i:], " -> "):
 			return s[:i], s[i+4:], true
 		}
 	}
