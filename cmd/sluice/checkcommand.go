@@ -165,7 +165,7 @@ func sqlFiles(dir string, apart bool) (pipelines, files []string, err error) {
 		case d.IsDir() && strings.HasPrefix(d.Name(), ".") && d.Name() != "." && d.Name() != "..":
 			return filepath.SkipDir
 		case d.IsDir() && apart:
-			if _, err := os.Stat(filepath.Join(path, pipeline.FileName)); err == nil {
+			if pipeline.Is(path) {
 				pipelines = append(pipelines, filepath.Clean(path))
 				return filepath.SkipDir
 			}

@@ -12,7 +12,6 @@ import (
 	"github.com/pmezard/go-difflib/difflib"
 	"github.com/spf13/cobra"
 
-	"github.com/sluicesql/sluice/cmd/sluice/internal/vars"
 	"github.com/sluicesql/sluice/sql/format"
 )
 
@@ -82,7 +81,7 @@ func (f *formatter) file(file string) error {
 	if err != nil {
 		return err
 	}
-	f.sources.texts[name] = &vars.Text{File: name, Original: text, Expanded: text}
+	f.sources.show(name, text)
 	laid, err := format.Text(name, text)
 	if err != nil {
 		return err

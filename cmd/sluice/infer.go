@@ -112,9 +112,6 @@ func checkSample(flag string, n int) error {
 
 // sample reads messages from the beginning of the topics that options name, until it is interrupted.
 func sample(ctx context.Context, o spi.Options, n int) ([]kafka.Sampled, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, samplePatience)

@@ -51,13 +51,32 @@ func (s sourceTexts) open(args []string, env environmentFlag) (*project, error) 
 	return s.openPipeline(folder, env)
 }
 
-// openPipeline reads a pipeline's sluice.yaml for an environment.
-func (s sourceTexts) openPipeline(folder string, env environmentFlag) (*project, error) {
+// show keeps the text of a file that has no variables, for the lines that errors show.
+func (s sourceTexts) show(file, text string) {
+	s.texts[file] = &vars.Text{File: file, Original: text, Expanded: text}
+}
+
+// loadPipeline reads a pipeline's sluice.yaml.
+func (s sourceTexts) loadPipeline(folder string) (*pipeline.Pipeline, error) {
 	p, err := pipeline.Load(folder)
-	s.texts[p.Path] = &vars.Text{File: p.Path, Original: p.Text, Expanded: p.Text}
+	s.show(p.Path, p.Text)
 	if err != nil {
 		return nil, wrong(err)
 	}
+	return p, nil
+}
+
+// openPipeline reads a pipeline's sluice.yaml for an environment.
+func (s sourceTexts) openPipeline(folder string, env environmentFlag) (*project, error) {
+	p, err := s.loadPipeline(folder)
+	if err != nil {
+		return nil, err
+	}
+	return inEnvironment(p, env)
+}
+
+// inEnvironment is a pipeline as it runs in an environment.
+func inEnvironment(p *pipeline.Pipeline, env environmentFlag) (*project, error) {
 	settings, err := p.In(string(env))
 	if err != nil {
 		return nil, wrong(fmt.Errorf("--env: %w", err))

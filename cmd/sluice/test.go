@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,7 +22,6 @@ import (
 	"github.com/sluicesql/sluice/cmd/sluice/internal/diag"
 	"github.com/sluicesql/sluice/cmd/sluice/internal/pipeline"
 	"github.com/sluicesql/sluice/cmd/sluice/internal/sqltest"
-	"github.com/sluicesql/sluice/cmd/sluice/internal/vars"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/planner"
 	"github.com/sluicesql/sluice/sql/ast"
@@ -116,9 +116,6 @@ func runTests(ctx context.Context, f *testFlags, sources sourceTexts, out io.Wri
 	began := time.Now()
 	var group errgroup.Group
 	group.SetLimit(f.parallel)
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	for _, c := range cases {
 		group.Go(func() error {
 			c.result = sqltest.Run(ctx, c.suite.tests, c.file, c.test, sqltest.Options{Timeout: f.timeout, Update: f.update, Coverage: f.coverage})
@@ -174,7 +171,7 @@ func findSuites(sources sourceTexts, paths []string) ([]*suite, error) {
 			return wrong(err)
 		}
 		file, err := sqltest.Parse(path, string(b))
-		sources.texts[path] = &vars.Text{File: path, Original: string(b), Expanded: string(b)}
+		sources.show(path, string(b))
 		if list, ok := errors.AsType[ast.ErrorList](err); ok {
 			mistakes = append(mistakes, list...)
 		}
@@ -238,16 +235,15 @@ func tested(sources sourceTexts, of string) (*sqltest.Pipeline, error) {
 	p := &project{files: []string{of}}
 	given := map[string]string{brokersVariable: embeddedBroker}
 	if pipeline.Is(of) {
-		loaded, err := pipeline.Load(of)
-		sources.texts[loaded.Path] = &vars.Text{File: loaded.Path, Original: loaded.Text, Expanded: loaded.Text}
+		loaded, err := sources.loadPipeline(of)
 		if err != nil {
-			return nil, wrong(err)
+			return nil, err
 		}
 		env := environmentFlag("")
 		if slices.Contains(loaded.Environments(), testEnvironment) {
 			env = testEnvironment
 		}
-		if p, err = sources.openPipeline(of, env); err != nil {
+		if p, err = inEnvironment(loaded, env); err != nil {
 			return nil, err
 		}
 		for name, v := range p.placeholders() {
@@ -262,12 +258,8 @@ func tested(sources sourceTexts, of string) (*sqltest.Pipeline, error) {
 		Prepare: func(r *spi.Registry, variables map[string]string) (*planner.Session, []ast.Statement, func(error) error, error) {
 			mu.Lock()
 			defer mu.Unlock()
-			own := map[string]string{}
-			for _, m := range []map[string]string{given, variables} {
-				for name, v := range m {
-					own[name] = v
-				}
-			}
+			own := maps.Clone(given)
+			maps.Copy(own, variables)
 			set, err := variableFlag(nil).set(own)
 			if err != nil {
 				return nil, nil, nil, err
