@@ -51,12 +51,14 @@ Exit codes: 0 printed, 1 the topic cannot be read or holds no rows, 2 a flag is 
 				return err
 			}
 			o := spi.Options{"topic": args[0], "properties.bootstrap.servers": bootstrap}
+			var given []infer.Setting
 			for _, p := range properties {
 				k, v, err := keyValue("property", p)
 				if err != nil {
 					return err
 				}
 				o["properties."+k] = v
+				given = append(given, infer.Setting{Name: "properties." + k, Value: hideSecret(k, v)})
 			}
 			shown := bootstrap
 			switch {
@@ -82,11 +84,7 @@ Exit codes: 0 printed, 1 the topic cannot be read or holds no rows, 2 a flag is 
 				return &failure{exitFailed, fmt.Errorf("topic %s: %w", args[0], err)}
 			}
 			with := []infer.Setting{{Name: "connector", Value: "kafka"}, {Name: "topic", Value: args[0]}, {Name: "properties.bootstrap.servers", Value: shown}}
-			for _, p := range properties {
-				k, v, _ := strings.Cut(p, "=")
-				with = append(with, infer.Setting{Name: "properties." + strings.TrimSpace(k), Value: hideSecret(strings.TrimSpace(k), v)})
-			}
-			with = append(with, infer.Setting{Name: "scan.startup.mode", Value: "earliest-offset"})
+			with = append(append(with, given...), infer.Setting{Name: "scan.startup.mode", Value: "earliest-offset"})
 			if _, err := fmt.Fprint(cmd.OutOrStdout(), table.SQL(with)); err != nil {
 				return &failure{exitFailed, err}
 			}
@@ -129,10 +127,8 @@ func messagesOf(sampled []kafka.Sampled) []spi.Message {
 
 // hideSecret puts a variable in the place of a property's value that nobody wants to find in a file.
 func hideSecret(name, v string) string {
-	for _, word := range []string{"jaas", "password", "key", "secret"} {
-		if strings.Contains(name, word) {
-			return "${" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(name)) + "}"
-		}
+	if !spi.SecretName(name) {
+		return v
 	}
-	return v
+	return "${" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(name)) + "}"
 }
