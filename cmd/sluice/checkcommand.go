@@ -51,12 +51,8 @@ Exit codes: 0 no errors, 2 errors (with --strict, lints too).`,
 			if err := sampled.check(cmd); err != nil {
 				return err
 			}
-			embedded, closeBroker, err := sampled.start()
-			if err != nil {
-				return err
-			}
-			defer closeBroker()
-			c := &checker{sources: sources, env: env, variables: variables, options: options, sample: sampled.n, embedded: embedded, report: cmd.OutOrStdout(), reported: format == "text"}
+			out := cmd.OutOrStdout()
+			c := &checker{sources: sources, env: env, variables: variables, options: options, sample: sampled, report: out, reported: format == "text"}
 			if err := c.paths(paths); err != nil {
 				return err
 			}
@@ -65,7 +61,6 @@ Exit codes: 0 no errors, 2 errors (with --strict, lints too).`,
 					c.found[i].Severity = findings.Error
 				}
 			}
-			out := cmd.OutOrStdout()
 			if err := findings.Write(out, format, c.found, &diag.Printer{Out: out, Color: colorful(os.Stdout), Source: sources.text}); err != nil {
 				return &failure{exitFailed, err}
 			}
@@ -94,10 +89,9 @@ type checker struct {
 	options   optionFlag
 	found     []findings.Finding
 
-	sample   int               // messages of each source to look at; 0 for none
-	embedded map[string]string // the variable that names the embedded broker
-	report   io.Writer         // for the samples' tables
-	reported bool              // whether they are written
+	sample   sampleFlags
+	report   io.Writer // for the samples' tables
+	reported bool      // whether they are written
 }
 
 // paths checks what the command line names.
@@ -215,13 +209,18 @@ func (c *checker) given(p *project) map[string]string {
 // script checks a script. Its error is one of the command line's.
 func (c *checker) script(p *project) error {
 	given := c.given(p)
-	if c.sample > 0 { // it connects, with the secrets
+	if c.sample.n > 0 { // it connects, with the secrets
+		embedded, closeBroker, err := c.sample.start(p)
+		if err != nil {
+			return err
+		}
+		defer closeBroker()
 		secrets, err := p.variables(c.sources)
 		if err != nil {
 			return err
 		}
 		maps.Copy(given, secrets)
-		maps.Copy(given, c.embedded)
+		maps.Copy(given, embedded)
 	}
 	set, err := c.variables.set(given)
 	if err != nil {
@@ -256,7 +255,7 @@ func (c *checker) script(p *project) error {
 	}
 	c.add(findings.Error, f.Errors)
 	c.add(findings.Warning, f.Lints)
-	if c.sample > 0 && !slices.ContainsFunc(c.found[start:], func(f findings.Finding) bool { return f.Severity == findings.Error }) {
+	if c.sample.n > 0 && !slices.ContainsFunc(c.found[start:], func(f findings.Finding) bool { return f.Severity == findings.Error }) {
 		more, err := c.samples(planned, registry, stmts)
 		if err != nil {
 			return err

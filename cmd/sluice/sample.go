@@ -41,12 +41,14 @@ func (s *sampleFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// start starts the embedded broker, if there is to be one, and returns the variables that name it and what ends it.
-func (s *sampleFlags) start() (given map[string]string, end func(), err error) {
-	if len(s.embed) == 0 {
+// start starts the embedded broker that a script has, of its pipeline's records and the flag's, if there is to be one,
+// and returns the variables that name it and what ends it.
+func (s *sampleFlags) start(p *project) (given map[string]string, end func(), err error) {
+	records := slices.Concat(p.embed(), s.embed)
+	if len(records) == 0 {
 		return nil, func() {}, nil
 	}
-	broker, err := embed.Start(s.embed...)
+	broker, err := embed.Start(records...)
 	if err != nil {
 		return nil, nil, wrong(fmt.Errorf("--embed: %w", err))
 	}
@@ -60,7 +62,7 @@ func (c *checker) samples(script *planner.Script, registry *spi.Registry, stmts 
 		if format == nil {
 			continue
 		}
-		messages, err := sample(context.Background(), t.Options, c.sample)
+		messages, err := sample(context.Background(), t.Options, c.sample.n)
 		if err != nil {
 			return nil, &failure{exitFailed, fmt.Errorf("table %s: %w", t.Name, err)}
 		}
