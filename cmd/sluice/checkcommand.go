@@ -51,7 +51,7 @@ Exit codes: 0 no errors, 2 errors (with --strict, lints too).`,
 			if err := sampled.check(cmd); err != nil {
 				return err
 			}
-			out := cmd.OutOrStdout()
+			out := sources.secrets.Writer(cmd.OutOrStdout())
 			c := &checker{sources: sources, env: env, variables: variables, options: options, sample: sampled, report: out, reported: format == "text"}
 			if err := c.paths(paths); err != nil {
 				return err

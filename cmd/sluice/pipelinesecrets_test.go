@@ -7,6 +7,27 @@ import (
 	"testing"
 )
 
+// check looks into topics with the secrets, and shows none either.
+func TestSecretsOfSampledPipelines(t *testing.T) {
+	dir := t.TempDir()
+	for file, text := range map[string]string{
+		"sluice.yaml":  "name: p\nsql: [pipeline.sql]\nembed: [in.jsonl]\nsecrets:\n  S: {file: secret.txt}\n",
+		"secret.txt":   "geheim",
+		"in.jsonl":     `{"topic":"geheim","key":null,"value":"{\"a\":\"x\"}"}` + "\n",
+		"pipeline.sql": "CREATE TABLE k (a INT, `${S}` INT) WITH ('connector' = 'kafka', 'topic' = '${S}', 'properties.bootstrap.servers' = '${KAFKA_BROKERS}', 'format' = 'json', 'scan.startup.mode' = 'earliest-offset'); SELECT * FROM k;",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, format := range []string{"text", "json", "github", "sarif"} {
+		o := sluice(t, dir, "", "check", "--sample", "1", "--format", format, ".")
+		if o.code != 2 || !strings.Contains(o.stdout, "column ****** of table k") || strings.Contains(o.stdout+o.stderr, "geheim") {
+			t.Errorf("%s: exit code %d\n%s%s", format, o.code, o.stdout, o.stderr)
+		}
+	}
+}
+
 // The value of a secret comes out nowhere, wherever in the SQL the secret was put, in whatever quotes messages write it.
 func TestSecretsOfPipelines(t *testing.T) {
 	const table = "CREATE TABLE t (a STRING) WITH ('connector' = 'datagen', 'number-of-rows' = '1');\n"
