@@ -100,6 +100,9 @@ func (c *checker) paths(paths []string) error {
 	if err != nil {
 		return wrong(err)
 	}
+	if c.env != "" && folders == nil {
+		return c.env.refuse()
+	}
 	if named != nil {
 		if err := c.script(&project{files: named}); err != nil {
 			return err

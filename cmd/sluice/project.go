@@ -23,6 +23,11 @@ func (e *environmentFlag) add(flags *pflag.FlagSet) {
 	flags.StringVar((*string)(e), "env", "", "run a pipeline's folder in `ENVIRONMENT` of its sluice.yaml; default its default-environment")
 }
 
+// refuse is the error of an environment that is asked for where there is no pipeline to have it.
+func (e environmentFlag) refuse() error {
+	return wrong(fmt.Errorf("--env %s is for the folder of a pipeline; these are SQL files", string(e)))
+}
+
 // project is what a command line names: SQL files, or the folder of a pipeline, which stands for its files and says
 // how they run.
 type project struct {
@@ -42,7 +47,7 @@ func (s sourceTexts) open(args []string, env environmentFlag) (*project, error) 
 	}
 	switch {
 	case folder == "" && env != "":
-		return nil, wrong(fmt.Errorf("--env %s is for the folder of a pipeline; these are SQL files", string(env)))
+		return nil, env.refuse()
 	case folder == "":
 		return &project{files: args}, nil
 	case len(args) > 1:
