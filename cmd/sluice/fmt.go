@@ -123,7 +123,7 @@ func replaceFile(file, text string) error {
 	if err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(file), ".sluice-fmt-*")
+	tmp, err := os.CreateTemp(filepath.Dir(file), ".sluice-*")
 	if err != nil {
 		return err
 	}

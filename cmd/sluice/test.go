@@ -147,7 +147,7 @@ func update(cases []*testCase) error {
 		}
 		seen[c.file] = true
 		if text := c.file.Updated(); text != c.file.Text {
-			if err := os.WriteFile(c.file.Path, []byte(text), 0o644); err != nil {
+			if err := replaceFile(c.file.Path, text); err != nil {
 				return err
 			}
 		}
