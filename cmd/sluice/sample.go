@@ -88,28 +88,20 @@ func (c *checker) samples(script *planner.Script, registry *spi.Registry, stmts 
 
 // sources are the tables that a script's jobs read from Kafka, each once.
 func sources(script *planner.Script) (tables []*spi.Table) {
-	seen := map[planner.Node]bool{}
-	var walk func(planner.Node)
-	walk = func(n planner.Node) {
-		if seen[n] {
-			return
+	for _, step := range script.Steps {
+		j, ok := step.(*planner.Job)
+		if !ok {
+			continue
 		}
-		seen[n] = true
-		if s, ok := n.(*planner.Scan); ok {
+		for _, in := range j.Plan.Inputs() {
+			s, ok := in.Node.(*planner.Scan)
+			if !ok {
+				continue
+			}
 			t := s.Spec.Table
 			same := func(u *spi.Table) bool { return u.Name == t.Name }
 			if c := t.Options["connector"]; (c == "kafka" || c == "upsert-kafka") && !slices.ContainsFunc(tables, same) {
 				tables = append(tables, t)
-			}
-		}
-		for _, in := range n.Inputs() {
-			walk(in)
-		}
-	}
-	for _, step := range script.Steps {
-		if j, ok := step.(*planner.Job); ok {
-			for _, s := range j.Plan.Sinks {
-				walk(s)
 			}
 		}
 	}
