@@ -11,6 +11,7 @@ GOLANGCI := $(CACHE)/golangci-lint-$(GOLANGCI_VERSION)/golangci-lint
 RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+GOBUILD := CGO_ENABLED=0 $(GO) build -buildvcs=false -trimpath -ldflags '-s -w -X main.version=$(VERSION)'
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 FUZZTIME ?= 30s
 N ?= 100000
@@ -23,7 +24,7 @@ BENCH_BUDGET ?= -size XL -compression zstd
 all: lint test build
 
 build: ## bin/sluice, one static binary
-	CGO_ENABLED=0 $(GO) build -buildvcs=false -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/sluice ./cmd/sluice
+	$(GOBUILD) -o bin/sluice ./cmd/sluice
 
 test:
 	@$(if $(RACE),true,echo "make test: no C compiler, so the tests run without the race detector")
@@ -47,7 +48,7 @@ SHA256 := $(or $(shell command -v sha256sum),shasum -a 256)
 dist: build ## bin/dist: a static binary for each platform, completions and manual pages, and the checksums of all
 	@rm -rf bin/dist && mkdir -p bin/dist/completions
 	@set -e; for p in $(PLATFORMS); do f=sluice-$(VERSION)-$${p%/*}-$${p#*/}; echo "build $$f"; \
-		GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) build -buildvcs=false -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/dist/$$f ./cmd/sluice; done
+		GOOS=$${p%/*} GOARCH=$${p#*/} $(GOBUILD) -o bin/dist/$$f ./cmd/sluice; done
 	@set -e; for s in bash zsh fish powershell; do bin/sluice completion $$s >bin/dist/completions/sluice.$$s; done
 	@bin/sluice man bin/dist/man
 	@cd bin/dist && find . -type f ! -name SHA256SUMS | sort | xargs $(SHA256) >SHA256SUMS && $(SHA256) -c SHA256SUMS >/dev/null
