@@ -3,6 +3,7 @@ package findings
 import (
 	"encoding/json"
 	"io"
+	"net/url"
 	"path/filepath"
 
 	"github.com/sluicesql/sluice/sql/ast"
@@ -55,6 +56,9 @@ type (
 	}
 )
 
+// uri is a path as a URI reference, relative where the path is.
+func uri(path string) string { return (&url.URL{Path: filepath.ToSlash(path)}).String() }
+
 func writeSARIF(out io.Writer, list []Finding) error {
 	// Columns count characters, as those of SQL errors do.
 	run := sarifRun{ColumnKind: "unicodeCodePoints", Results: []sarifResult{}}
@@ -65,7 +69,7 @@ func writeSARIF(out io.Writer, list []Finding) error {
 			seen[f.Code] = true
 			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{f.Code, sarifText{f.Code.Sentence()}})
 		}
-		at := sarifLocation{Physical: sarifPhysical{Artifact: sarifArtifact{filepath.ToSlash(f.Pos.File)}}}
+		at := sarifLocation{Physical: sarifPhysical{Artifact: sarifArtifact{uri(f.Pos.File)}}}
 		if f.Pos.IsValid() {
 			at.Physical.Region = &sarifRegion{f.Pos.Line, f.Pos.Col}
 		}
