@@ -25,8 +25,8 @@ func textReport(r *testReport, w io.Writer) error {
 		fmt.Fprintf(&b, "%s  %s  (%s)\n", word, c.name(), c.result.Elapsed.Round(time.Millisecond))
 		b.WriteString(indented(r.details(c)))
 	}
-	if r.coverage {
-		b.WriteString(r.uncovered())
+	for _, c := range r.uncovered() {
+		b.WriteString(c.line + "\n")
 	}
 	failed := r.failed()
 	if failed > 0 {
@@ -47,9 +47,17 @@ func indented(text string) string {
 	return b.String()
 }
 
-// uncovered lists what no test has seen change, by pipeline.
-func (r *testReport) uncovered() string {
-	var b strings.Builder
+// covered is a line that says what no test of a pipeline has seen change.
+type covered struct {
+	suite *suite
+	line  string
+}
+
+// uncovered says by pipeline what no test has seen change; nothing unless it is asked for.
+func (r *testReport) uncovered() []covered {
+	if !r.coverage {
+		return nil
+	}
 	seen := map[*suite]sqltest.Coverage{}
 	var order []*suite
 	for _, c := range r.cases {
@@ -59,6 +67,7 @@ func (r *testReport) uncovered() string {
 		}
 		seen[c.suite].Add(c.result.Coverage)
 	}
+	var out []covered
 	for _, s := range order {
 		var never []string
 		for _, name := range slices.Sorted(maps.Keys(seen[s])) {
@@ -66,13 +75,13 @@ func (r *testReport) uncovered() string {
 				never = append(never, name)
 			}
 		}
-		fmt.Fprintf(&b, "coverage of %s: %d of %d tables, views and results saw a change", s.dir, len(seen[s])-len(never), len(seen[s]))
+		line := fmt.Sprintf("coverage of %s: %d of %d tables, views and results saw a change", s.dir, len(seen[s])-len(never), len(seen[s]))
 		if never != nil {
-			fmt.Fprintf(&b, "; never: %s", strings.Join(never, ", "))
+			line += "; never: " + strings.Join(never, ", ")
 		}
-		b.WriteByte('\n')
+		out = append(out, covered{s, line})
 	}
-	return b.String()
+	return out
 }
 
 // tapReport is the Test Anything Protocol, version 14.
@@ -89,10 +98,8 @@ func tapReport(r *testReport, w io.Writer) error {
 			b.WriteString("# " + line)
 		}
 	}
-	if r.coverage {
-		for line := range strings.Lines(r.uncovered()) {
-			b.WriteString("# " + line)
-		}
+	for _, c := range r.uncovered() {
+		b.WriteString("# " + c.line + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -113,6 +120,7 @@ type (
 		Failures int         `xml:"failures,attr"`
 		Time     string      `xml:"time,attr"`
 		Cases    []junitCase `xml:"testcase"`
+		Out      string      `xml:"system-out,omitempty"`
 	}
 	junitCase struct {
 		Name    string        `xml:"name,attr"`
@@ -152,6 +160,9 @@ func junitReport(r *testReport, w io.Writer) error {
 		took[i] += c.result.Elapsed
 		s.Time = seconds(took[i])
 		s.Cases = append(s.Cases, jc)
+	}
+	for _, c := range r.uncovered() {
+		all.Suites[at[c.suite]].Out = c.line
 	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
