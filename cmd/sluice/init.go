@@ -44,10 +44,9 @@ records to try it with, and its test. Files that are there already are left alon
 
 // shellQuoted is a path as a shell wants it.
 func shellQuoted(path string) string {
-	if strings.ContainsFunc(path, func(r rune) bool {
-		return !strings.ContainsRune("./_-", r) && (r < '0' || r > 'z' || r > '9' && r < 'A')
-	}) {
-		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789./_-"
+	if strings.Trim(path, plain) == "" {
+		return path
 	}
-	return path
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
