@@ -124,7 +124,7 @@ func readBy(t *spi.Table, registry *spi.Registry) (format spi.Format, spec spi.D
 		}
 	}
 	inKey := map[string]bool{}
-	if t.Options["value.fields-include"] == "EXCEPT_KEY" {
+	if strings.EqualFold(t.Options["value.fields-include"], "EXCEPT_KEY") {
 		for _, k := range strings.Split(t.Options["key.fields"], ";") {
 			inKey[strings.TrimSpace(k)] = true
 		}

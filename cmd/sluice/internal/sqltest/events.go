@@ -46,7 +46,11 @@ func newEvents(t *planner.Table) (*events, error) {
 	}
 	switch format {
 	case debeziumFormat:
-		e.debezium, e.wrapped = true, o.Get(prefix+debeziumFormat+".schema-include", "false") == "true"
+		e.debezium = true
+		var err error
+		if e.wrapped, err = o.Bool(prefix+debeziumFormat+".schema-include", false); err != nil {
+			return nil, err
+		}
 	case jsonFormat:
 	default:
 		return nil, fmt.Errorf("the table %s has the format %s; write its records with the directive records", t.Name, format)
@@ -75,7 +79,7 @@ func newEvents(t *planner.Table) (*events, error) {
 	if keyFormat != "" && keyFormat != jsonFormat {
 		return nil, fmt.Errorf("the table %s has keys of the format %s; write its records with the directive records", t.Name, keyFormat)
 	}
-	if o["value.fields-include"] == "EXCEPT_KEY" {
+	if strings.EqualFold(o["value.fields-include"], "EXCEPT_KEY") {
 		e.values = slices.DeleteFunc(slices.Clone(e.columns), func(c spi.Column) bool {
 			return slices.ContainsFunc(e.keys, func(k spi.Column) bool { return k.Name == c.Name })
 		})
