@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluicesql/sluice/connectors/format/debezium"
+	jsonformat "github.com/sluicesql/sluice/connectors/format/json"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/types"
 	"github.com/sluicesql/sluice/internal/embed"
@@ -28,12 +30,6 @@ type events struct {
 	keyPrefix             string
 }
 
-// The formats in which events can be written.
-const (
-	jsonFormat     = "json"
-	debeziumFormat = "debezium-json"
-)
-
 func newEvents(t *planner.Table) (*events, error) {
 	o := t.Spec.Options
 	e := &events{table: t, topic: o[topicOption], upsert: t.Connector.Name() == "upsert-kafka", keyPrefix: o["key.fields-prefix"]}
@@ -45,13 +41,13 @@ func newEvents(t *planner.Table) (*events, error) {
 		format, prefix = o["value.format"], "value."
 	}
 	switch format {
-	case debeziumFormat:
+	case debezium.Name:
 		e.debezium = true
 		var err error
-		if e.wrapped, err = o.Bool(prefix+debeziumFormat+".schema-include", false); err != nil {
+		if e.wrapped, err = o.Bool(prefix+debezium.Name+".schema-include", false); err != nil {
 			return nil, err
 		}
-	case jsonFormat:
+	case jsonformat.Name:
 	default:
 		return nil, fmt.Errorf("the table %s has the format %s; write its records with the directive records", t.Name, format)
 	}
@@ -76,7 +72,7 @@ func newEvents(t *planner.Table) (*events, error) {
 			}
 		}
 	}
-	if keyFormat != "" && keyFormat != jsonFormat {
+	if keyFormat != "" && keyFormat != jsonformat.Name {
 		return nil, fmt.Errorf("the table %s has keys of the format %s; write its records with the directive records", t.Name, keyFormat)
 	}
 	if strings.EqualFold(o["value.fields-include"], "EXCEPT_KEY") {
