@@ -379,3 +379,21 @@ func TestNoAllocations(t *testing.T) {
 		}
 	}
 }
+
+// A table that a TRUNCATE empties keeps its rows, however the option is written: whatever reads the events as such
+// must be planned for it.
+func TestTruncateKeepsRows(t *testing.T) {
+	for value, want := range map[string]bool{"clear": true, "CLEAR": true, "ignore": false, "error": false} {
+		o := spi.Options{"truncate": value}
+		p, err := Format{}.Partial(o, "")
+		if err != nil || p.Keep != want {
+			t.Errorf("%s: %+v %v", value, p, err)
+		}
+		if s := open(t, spi.DecodeSpec{Columns: pairColumns, Mode: spi.Upsert, Key: []int{0}}, o); s.clear != want {
+			t.Errorf("%s: the decoder clears: %t", value, s.clear)
+		}
+	}
+	if _, err := (Format{}).Partial(spi.Options{"truncate": "clean"}, ""); err == nil {
+		t.Error("an unknown value")
+	}
+}

@@ -38,11 +38,23 @@ func (Format) Options() []spi.Option {
 	return slices.Concat(jsonrow.Options(), jsonrow.DebeziumOptions(), []spi.Option{
 		{Name: schemaInclude, Kind: spi.BoolOption,
 			Help: "whether messages have the form {schema, payload}; found out for each message when not set; a sink writes a schema only where it is true"},
-		{Name: truncate, Kind: spi.EnumOption, Default: "error", Values: []string{"error", "ignore", "clear"},
+		{Name: truncate, Kind: spi.EnumOption, Default: truncates[0], Values: truncates,
 			Help: "what a TRUNCATE of the source table (op t) does: end the job, or be counted and skipped, or empty the table, whose rows are kept whole for that; the last wants a PRIMARY KEY and a topic of one partition"},
 		{Name: unavailable, Kind: spi.EnumOption, Default: fromState, Values: []string{fromState, orNull, keepRows},
 			Help: "where the value comes from that an event did not send because PostgreSQL stores it apart (TOAST) and it did not change: the row that the job keeps of the key, and an error where it keeps none; the same, but NULL where it keeps none; or rows that are kept whole for that before anything reads them"},
 	})
+}
+
+// The values of the option truncate.
+const (
+	keepTruncated = "ignore"
+	clearTable    = "clear"
+)
+
+var truncates = []string{"error", keepTruncated, clearTable}
+
+func truncateMode(o spi.Options) (string, error) {
+	return o.Enum(truncate, truncates[0], truncates...)
 }
 
 // The values of the option unavailable-value.
@@ -58,7 +70,11 @@ func (Format) Partial(o spi.Options, prefix string) (*spi.Partial, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &spi.Partial{Null: v == orNull, Keep: v == keepRows || o.Get(truncate, "") == "clear", Fix: "set REPLICA IDENTITY FULL for the table in PostgreSQL"}
+	truncated, err := truncateMode(o)
+	if err != nil {
+		return nil, err
+	}
+	p := &spi.Partial{Null: v == orNull, Keep: v == keepRows || truncated == clearTable, Fix: "set REPLICA IDENTITY FULL for the table in PostgreSQL"}
 	switch {
 	case p.Keep && !p.Null:
 		p.Fix += fmt.Sprintf(", or '%s%s' = '%s', which makes the value NULL", prefix, unavailable, orNull)
@@ -108,11 +124,11 @@ func (Format) NewDecoder(s spi.DecodeSpec, o spi.Options) (spi.Decoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	mode, err := o.Enum(truncate, "error", "error", "ignore", "clear")
+	truncated, err := truncateMode(o)
 	if err != nil {
 		return nil, err
 	}
-	d.ignoreTruncate, d.clear = mode == "ignore", mode == "clear" && d.upsert
+	d.ignoreTruncate, d.clear = truncated == keepTruncated, truncated == clearTable && d.upsert
 	return d, nil
 }
 
