@@ -374,11 +374,6 @@ func (s *source) newReader() (*reader, error) {
 	l := s.cfg.layout
 	r := &reader{src: s, zone: s.scan.TimeZone, ready: make(chan struct{}, 1), noChange: map[string]int64{}, maxRecords: s.cfg.maxPollRecords}
 	spec := spi.DecodeSpec{Key: s.scan.Key, Mode: s.scan.Mode, Partial: s.scan.Partial, TimeZone: s.scan.TimeZone, Warn: r.warn, Unknown: r.unknown}
-	for i, c := range s.scan.Table.Columns {
-		if c.Metadata == "" && l.placeToRead(i) == inValue {
-			spec.Declared = append(spec.Declared, c.Name)
-		}
-	}
 	if l.upsert {
 		spec.Key, spec.Mode = nil, spi.AppendOnly // what upserts and deletes is the record, not its value
 	}

@@ -47,8 +47,8 @@ type DecodeSpec struct {
 	Columns []Column
 	// Skip marks columns that the decoder leaves alone.
 	Skip []bool
-	// Fields are all fields of the message in the table's order, of which Columns wants some: formats without
-	// names need them. nil says that the columns that are not skipped are all.
+	// Fields are all fields that the table declares for the message, in its order, of which Columns wants some: formats
+	// without names need them, and Unknown tells of others. nil says that the columns that are not skipped are all.
 	Fields []Column
 	// Key are positions of the primary key within Columns; set in mode Upsert.
 	Key  []int
@@ -56,8 +56,6 @@ type DecodeSpec struct {
 	// Partial is Scan.Partial.
 	Partial  []int
 	TimeZone *time.Location
-	// Declared are the names of all physical columns of the table, those in use and others.
-	Declared []string
 	// Warn takes a warning and Unknown the name of a field that the table does not declare, once each; the connector
 	// adds the place of the message at hand. Both may be nil.
 	Warn    func(msg string)

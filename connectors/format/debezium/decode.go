@@ -21,7 +21,6 @@ type Decoder struct {
 	fromKey        *jsonrow.Fields // the key's columns in a message key
 	plain          *jsonrow.Value  // the key's column when it is the message key; nil with several
 	counts         Counts
-	columns        []string // the names of the columns in use
 	drift          *drift
 	schemas        schemas
 	ignoreTruncate bool
@@ -59,10 +58,7 @@ func newDecoder(s spi.DecodeSpec, rules jsonrow.Rules, form include) (*Decoder, 
 	if err != nil {
 		return nil, err
 	}
-	d.drift = newDrift(s)
-	for _, f := range after {
-		d.columns = append(d.columns, f.Name)
-	}
+	d.drift = newDrift(s, after)
 	if d.meta, err = metaColumns(s); err != nil {
 		return nil, err
 	}

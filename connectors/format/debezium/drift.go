@@ -16,7 +16,8 @@ import (
 //
 // It looks at a row only when its layout surprised the scanner, so that rows like the ones before cost nothing.
 type drift struct {
-	declared []string
+	declared []spi.Column
+	columns  []jsonrow.Field // those in use
 	warn     func(string)
 	unknown  func(string)
 	misses   int             // of the shape, at the last look
@@ -29,8 +30,11 @@ const (
 	lookEvery = 256
 )
 
-func newDrift(s spi.DecodeSpec) *drift {
-	d := &drift{declared: s.Declared, warn: s.Warn, unknown: s.Unknown}
+func newDrift(s spi.DecodeSpec, columns []jsonrow.Field) *drift {
+	d := &drift{declared: s.Fields, columns: columns, warn: s.Warn, unknown: s.Unknown}
+	if s.Fields == nil {
+		d.declared = s.Columns
+	}
 	if d.warn == nil {
 		d.warn = func(string) {}
 	}
@@ -61,18 +65,18 @@ func (w *drift) look(d *Decoder, msg []byte, t *jsonscan.Token, f *jsonrow.Field
 	if err != nil {
 		return err
 	}
-	w.compare(names, d.columns)
+	w.compare(names)
 	return nil
 }
 
-// compare tells what a row of the fields names has new. columns are those in use.
-func (w *drift) compare(names, columns []string) {
+// compare tells what a row of the fields names has new.
+func (w *drift) compare(names []string) {
 	first := w.known == nil
 	if first {
 		w.known = map[string]bool{}
 	}
 	for _, name := range names {
-		declared := slices.Contains(w.declared, name)
+		declared := slices.ContainsFunc(w.declared, func(c spi.Column) bool { return c.Name == name })
 		_, old := w.known[name]
 		if !declared && !old {
 			w.unknown(name)
@@ -82,7 +86,8 @@ func (w *drift) compare(names, columns []string) {
 		}
 		w.known[name] = true
 	}
-	for _, column := range columns {
+	for _, c := range w.columns {
+		column := c.Name
 		had, was := w.known[column]
 		if slices.Contains(names, column) || was && !had {
 			continue

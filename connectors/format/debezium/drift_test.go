@@ -14,9 +14,9 @@ import (
 func TestDrift(t *testing.T) {
 	for _, form := range []string{`{"before":null,"after":%s,"op":"c"}`, `{"schema":{},"payload":{"op":"r","after":%s}}`, `%s`} {
 		var told []string
+		declared := []spi.Column{{Name: "id", Type: types.Of(types.Int).Required()}, {Name: "user_id", Type: types.Of(types.Int)}, {Name: "name", Type: types.String()}, {Name: "unused", Type: types.String()}}
 		s := open(t, spi.DecodeSpec{
-			Columns: []spi.Column{{Name: "id", Type: types.Of(types.Int).Required()}, {Name: "user_id", Type: types.Of(types.Int)}, {Name: "name", Type: types.String()}},
-			Key:     []int{0}, Mode: spi.Upsert, Declared: []string{"id", "user_id", "name", "unused"},
+			Columns: declared[:3], Fields: declared, Key: []int{0}, Mode: spi.Upsert,
 			Warn: func(msg string) { told = append(told, msg) }, Unknown: func(f string) { told = append(told, "unknown "+f) },
 		}, nil)
 		for _, c := range []struct {
