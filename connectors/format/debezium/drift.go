@@ -3,12 +3,10 @@ package debezium
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/sluicesql/sluice/connectors/format/jsonrow"
 	"github.com/sluicesql/sluice/connectors/format/jsonscan"
 	"github.com/sluicesql/sluice/connectors/spi"
-	"github.com/sluicesql/sluice/internal/near"
 )
 
 // drift watches which fields the rows of a stream have, and tells of those that the table does not declare, of columns
@@ -98,21 +96,9 @@ func (w *drift) compare(names []string) {
 			continue
 		}
 		msg := fmt.Sprintf("the column %q is not among the fields, and reads as NULL", column)
-		if like := nearField(column, names); like != "" {
+		if like := jsonrow.NearField(column, names); like != "" {
 			msg += fmt.Sprintf("; there is a field %q", like)
 		}
 		w.warn(msg)
 	}
-}
-
-// nearField is the field that a column was probably meant to be: names that differ in case and underscores alone go
-// first.
-func nearField(column string, fields []string) string {
-	plain := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", "")) }
-	for _, f := range fields {
-		if plain(f) == plain(column) {
-			return f
-		}
-	}
-	return near.Name(column, fields)
 }

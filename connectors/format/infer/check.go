@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluicesql/sluice/connectors/format/jsonrow"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/changelog"
 	"github.com/sluicesql/sluice/engine/text"
 	"github.com/sluicesql/sluice/engine/types"
-	"github.com/sluicesql/sluice/internal/near"
 )
 
 // Report is how a declared table fits a sample of its topic.
@@ -74,22 +74,11 @@ func Check(format spi.Format, spec spi.DecodeSpec, o spi.Options, messages []spi
 			cr.Present, cr.Null, cr.Unsent = p.present, p.nulls, p.unsent
 			cr.Unit = p.suspicious(c.Type, format, one, at, o, messages)
 		} else {
-			cr.Near = nearest(c.Name, r.Undeclared)
+			cr.Near = jsonrow.NearField(c.Name, r.Undeclared)
 		}
 		r.Columns = append(r.Columns, cr)
 	}
 	return r, nil
-}
-
-// nearest is the name that differs in case and underscores alone, or else the nearest by its letters.
-func nearest(name string, names []string) string {
-	plain := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", "")) }
-	for _, n := range names {
-		if plain(n) == plain(name) {
-			return n
-		}
-	}
-	return near.Name(name, names)
 }
 
 // suspicious says that no value of a date or timestamp is in the years 1980 to 2100, or that those of an integer all look like

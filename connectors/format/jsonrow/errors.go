@@ -10,6 +10,7 @@ import (
 	"github.com/sluicesql/sluice/connectors/format/jsonscan"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/near"
 )
 
 // Within returns err, which blames a field of an object, with the object's own name put before the field's.
@@ -122,4 +123,16 @@ func (d *Decoder) notExtended(err error, t *jsonscan.Token) error {
 // NoObject is the error of a message, or a field, that should be an object.
 func (d *Decoder) NoObject(t *jsonscan.Token) *spi.DecodeError {
 	return &spi.DecodeError{Offset: t.Offset(), Reason: "type", Msg: "wants an object, found " + d.describe(t), Fix: d.skipFix()}
+}
+
+// NearField is the field that a column was probably meant to be, "" for none: names that differ in case and
+// underscores alone go first.
+func NearField(column string, fields []string) string {
+	plain := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", "")) }
+	for _, f := range fields {
+		if plain(f) == plain(column) {
+			return f
+		}
+	}
+	return near.Name(column, fields)
 }
