@@ -135,12 +135,12 @@ func (p *profile) add(v *value) {
 // values is the number of values that are neither null nor a placeholder.
 func (p *profile) values() int { return p.present - p.nulls - p.unsent }
 
-// isPlaceholder reports whether v is Debezium's for a value that did not change and was not sent: itself in text and in a
-// text[], in base64 in a bytea, as its bytes in an int[].
+// isPlaceholder reports whether v is Debezium's for a value that did not change and was not sent: a string, one in a
+// text[], or its bytes in an int[].
 func isPlaceholder(v *value) bool {
 	switch v.kind {
 	case str:
-		return v.text == jsonrow.Placeholder || v.text == base64.StdEncoding.EncodeToString([]byte(jsonrow.Placeholder))
+		return jsonrow.IsPlaceholder([]byte(v.text))
 	case array:
 		if len(v.elems) == 1 && v.elems[0].kind == str {
 			return v.elems[0].text == jsonrow.Placeholder

@@ -20,11 +20,16 @@ var (
 	placeholderInts   = []byte("[95,95,100,101,98,101,122,105,117,109,95,117,110,97,118,97,105,108,97,98,108,101,95,118,97,108,117,101]")
 )
 
+// IsPlaceholder reports whether a string is the placeholder, in any of its forms.
+func IsPlaceholder(s []byte) bool {
+	return bytes.Equal(s, placeholderText) || bytes.Equal(s, placeholderBase64) || bytes.Equal(s, placeholderHex)
+}
+
 func (d *Decoder) isPlaceholder(t *jsonscan.Token) bool {
 	b := t.Bytes(d.msg)
 	switch t.Kind {
 	case jsonscan.String:
-		return bytes.Equal(b, placeholderText) || bytes.Equal(b, placeholderBase64) || bytes.Equal(b, placeholderHex)
+		return IsPlaceholder(b)
 	case jsonscan.Array:
 		return bytes.Equal(b, placeholderArray) || bytes.Equal(b, placeholderInts)
 	default:
