@@ -3,7 +3,6 @@ package infer
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/sluicesql/sluice/connectors/spi"
 )
@@ -112,10 +111,8 @@ func (s *sampled) recogniseObject(v *value, whole *schema) {
 	}
 }
 
-// added are the fields that ExtractNewRecordState adds to a row, all of whose names begin so.
-func isAdded(name string) bool {
-	return strings.HasPrefix(name, "__") && slices.Contains(addedNames, name)
-}
+// isAdded reports whether a field of a row is one that ExtractNewRecordState adds.
+func isAdded(name string) bool { return slices.Contains(addedNames, name) }
 
 var addedNames = []string{"__deleted", "__op", "__table", "__db", "__schema", "__lsn", "__ts_ms", "__source_ts_ms", "__source_db", "__source_schema", "__source_table",
 	"__source_lsn", "__source_txId", "__source_file", "__source_pos", "__source_connector", "__source_name", "__transaction_id", "__name", "__connector", "__file", "__pos", "__txId"}

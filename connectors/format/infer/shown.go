@@ -3,6 +3,7 @@ package infer
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -172,14 +173,7 @@ var timeWords = []string{"timestamp", "ts", "dt", "at", "on", "when", "date", "d
 type words []string
 
 func (w words) say(wanted ...string) bool {
-	for _, word := range w {
-		for _, a := range wanted {
-			if word == a {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(w, func(word string) bool { return slices.Contains(wanted, word) })
 }
 
 // wordsOf splits a name at what is no letter and at each capital after a small one.
