@@ -50,20 +50,7 @@ func Check(format spi.Format, spec spi.DecodeSpec, o spi.Options, messages []spi
 		}
 	}
 	for i, c := range spec.Columns {
-		one := spi.DecodeSpec{Mode: spec.Mode, TimeZone: spec.TimeZone}
-		at := -1
-		for j, k := range spec.Columns {
-			isKey := slices.Contains(spec.Key, j)
-			if i == j {
-				at = len(one.Columns)
-			} else if !isKey {
-				continue
-			}
-			if isKey {
-				one.Key = append(one.Key, len(one.Columns))
-			}
-			one.Columns = append(one.Columns, k)
-		}
+		one, at := oneColumn(spec, i)
 		cr := ColumnReport{Name: c.Name, Type: c.Type}
 		var err error
 		if cr.Failing, cr.First, err = try(format, one, o, messages, c.Name); err != nil {
@@ -92,34 +79,25 @@ func (p *profile) suspicious(t types.Type, format spi.Format, spec spi.DecodeSpe
 	case t.Kind != types.Date && t.Kind != types.Timestamp && t.Kind != types.TimestampLTZ, seen == 0:
 		return ""
 	}
-	d, err := format.NewDecoder(spec, o)
-	if err != nil {
-		return ""
-	}
-	out := spi.NewOut(spec.Columns)
-	out.Batch = &changelog.Batch{}
-	example := ""
-	for _, m := range messages {
-		out.Batch.Reset()
-		if d.Decode(m, out) != nil {
-			continue // it is counted elsewhere
+	example, recent := "", false
+	err := decodeEach(format, spec, o, messages, func(b *changelog.Batch, err error) {
+		if err != nil {
+			return // it is counted elsewhere
 		}
-		for i := range out.Batch.Len() {
-			r := out.Batch.Row(i)
-			if out.Batch.Op(i).Negative() || r.IsNull(column) {
+		for i := range b.Len() {
+			r := b.Row(i)
+			if b.Op(i).Negative() || r.IsNull(column) {
 				continue
 			}
 			read := string(text.Append(nil, t, r.Get(column, t.Phys()), nil))
-			if len(read) > 4 && read[:4] >= "1980" && read[:4] < "2100" && read[4] == '-' {
-				return ""
-			}
+			recent = recent || len(read) > 4 && read[:4] >= "1980" && read[:4] < "2100" && read[4] == '-'
 			if !strings.HasPrefix(read, "1970-01-01") || example == "" {
 				example = read
 			}
 		}
-	}
+	})
 	switch {
-	case example == "":
+	case err != nil, recent, example == "":
 		return ""
 	case best > 0 && p.numbers.recent[best] > 0:
 		return fmt.Sprintf("no value is read as a time from 1980 to 2100, but such as %s; the numbers look like %s: %s(%d)", example, units[best].name, t.Kind, units[best].precision)

@@ -4,5 +4,5 @@
 //
 // Files: message.go recognises envelopes, value.go parses JSON with its numbers and the order of its fields, profile.go gathers
 // what the values of a field look like, shown.go chooses a type by that, schema.go by an embedded schema, table.go puts a table together,
-// check.go holds a table that is declared already against a sample.
+// check.go holds a table that is declared already against a sample, try.go reads a sample by a declaration.
 package infer

@@ -295,28 +295,26 @@ func reason(err error) string {
 // trial reads one column, beside the key, and returns how many messages fail for it, and the first error. A value that was not
 // sent is no failure of its type.
 func (t *Table) trial(messages []spi.Message, column int) (failed int, first error) {
-	var spec spi.DecodeSpec
+	spec := spi.DecodeSpec{Mode: spi.Retract}
 	for i, c := range t.Columns {
-		if isKey := slices.Contains(t.Key, c.Name); isKey || i == column {
-			if isKey {
-				spec.Key = append(spec.Key, len(spec.Columns))
-			}
-			spec.Columns = append(spec.Columns, spi.Column{Name: c.Name, Type: c.Type})
+		if slices.Contains(t.Key, c.Name) {
+			spec.Key = append(spec.Key, i)
 		}
+		spec.Columns = append(spec.Columns, spi.Column{Name: c.Name, Type: c.Type})
 	}
 	o := spi.Options{}
 	for _, s := range t.Options {
 		o[strings.TrimPrefix(s.Name, t.Format+".")] = s.Value
 	}
 	var format spi.Format = debezium.Format{}
-	spec.Mode = spi.Retract
 	switch {
 	case t.Format == jsonformat.Name:
 		format, spec.Mode = jsonformat.Format{}, spi.AppendOnly
 	case len(t.Key) > 0:
 		spec.Mode = spi.Upsert
 	}
-	failed, first, err := try(format, spec, o, messages, t.Columns[column].Name)
+	one, _ := oneColumn(spec, column)
+	failed, first, err := try(format, one, o, messages, t.Columns[column].Name)
 	if err != nil {
 		return len(messages), err
 	}
