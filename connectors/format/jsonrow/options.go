@@ -13,8 +13,7 @@ func Options() []spi.Option {
 	return []spi.Option{
 		{Name: "fail-on-missing-field", Kind: spi.BoolOption, Default: "false",
 			Help: "whether a column that a message has no field for is an error; otherwise it is NULL"},
-		{Name: spi.IgnoreParseErrors, Kind: spi.BoolOption, Default: "false",
-			Help: "whether a message that cannot be decoded is counted and skipped; otherwise it ends the job"},
+		spi.ParseErrorsOption(),
 		{Name: "timestamp-format.standard", Kind: spi.EnumOption, Values: []string{"SQL", "ISO-8601"},
 			Help: "SQL (2024-02-29 12:34:56.789) or ISO-8601 (2024-02-29T12:34:56.789); when not set, both are read and SQL is written"},
 		{Name: "map-null-key.mode", Kind: spi.EnumOption, Default: "FAIL", Values: []string{"FAIL", "DROP", "LITERAL"},

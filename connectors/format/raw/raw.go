@@ -46,8 +46,7 @@ func (Format) Options() []spi.Option {
 	return []spi.Option{
 		{Name: charset, Kind: spi.EnumOption, Default: charsets[0], Values: charsets, Help: "how a STRING is encoded"},
 		{Name: endianness, Kind: spi.EnumOption, Default: orders[0], Values: orders, Help: "the order of the bytes of a number"},
-		{Name: spi.IgnoreParseErrors, Kind: spi.BoolOption, Default: "false",
-			Help: "whether a message that cannot be decoded is counted and skipped; otherwise it ends the job"},
+		spi.ParseErrorsOption(),
 	}
 }
 
