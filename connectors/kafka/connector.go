@@ -115,6 +115,15 @@ type sourceConfig struct {
 	dead         *spi.Table // takes what cannot be read; nil without
 }
 
+// topicPattern reads topic-pattern. Flink matches the whole name.
+func topicPattern(pattern string) (*regexp.Regexp, error) {
+	re, err := regexp.Compile("^(?:" + pattern + ")$")
+	if err != nil {
+		return nil, &spi.OptionError{Name: "topic-pattern", Value: true, Msg: fmt.Sprintf("option 'topic-pattern': %v", err)}
+	}
+	return re, nil
+}
+
 func (c *connector) sourceConfig(t *spi.Table) (cfg sourceConfig, err error) {
 	if cfg.settings, err = c.common(t); err != nil {
 		return cfg, err
@@ -130,9 +139,8 @@ func (c *connector) sourceConfig(t *spi.Table) (cfg sourceConfig, err error) {
 			return cfg, err
 		}
 	case hasPattern:
-		// Flink matches the whole name.
-		if cfg.pattern, err = regexp.Compile("^(?:" + pattern + ")$"); err != nil {
-			return cfg, &spi.OptionError{Name: "topic-pattern", Value: true, Msg: fmt.Sprintf("option 'topic-pattern': %v", err)}
+		if cfg.pattern, err = topicPattern(pattern); err != nil {
+			return cfg, err
 		}
 	default:
 		return cfg, &spi.OptionError{Name: "topic", Msg: "option 'topic' is missing: it names the topic to read"}

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/sluicesql/sluice/connectors/spi"
@@ -31,91 +30,86 @@ func Sample(ctx context.Context, o spi.Options, n int) ([]Sampled, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer c.cl.Close()
-	topics, err := c.sampledTopics(ctx, o)
-	if err != nil || len(topics) == 0 {
+	defer c.close()
+	parts, err := c.sampledPartitions(ctx, o)
+	if err != nil {
 		return nil, err
 	}
-	first, err := c.adm.ListStartOffsets(ctx, topics...)
-	if err == nil {
-		err = first.Error()
-	}
+	first, err := c.listOffsets(ctx, parts, listEarliest, false)
 	if err != nil {
-		return nil, fmt.Errorf("offsets of %v at %s: %w", topics, c.seeds, err)
+		return nil, err
 	}
-	last, err := c.adm.ListCommittedOffsets(ctx, topics...)
-	if err == nil {
-		err = last.Error()
-	}
+	last, err := c.listOffsets(ctx, parts, listLatest, true)
 	if err != nil {
-		return nil, fmt.Errorf("offsets of %v at %s: %w", topics, c.seeds, err)
+		return nil, err
 	}
-	return c.sample(ctx, &s, first, last, n)
+	var sampled []*part
+	for _, p := range parts {
+		if p.pos, p.end = first[p].offset, last[p].offset; p.pos < p.end {
+			sampled = append(sampled, &part{partition: p, want: int(min(p.end-p.pos, int64(n)))})
+		}
+	}
+	if len(sampled) == 0 {
+		return nil, nil
+	}
+	share(sampled, n)
+	return c.sample(ctx, &s, sampled)
 }
 
-func (c *cluster) sampledTopics(ctx context.Context, o spi.Options) (topics []string, err error) {
-	pattern, has := o["topic-pattern"]
-	if !has {
-		if topics, err = topicList(o["topic"]); err != nil {
-			return nil, err
-		}
+// sampledPartitions are those of the topics that a table's options name.
+func (c *cluster) sampledPartitions(ctx context.Context, o spi.Options) (parts []*partition, err error) {
+	var topics []string
+	var re *regexp.Regexp
+	if pattern, ok := o["topic-pattern"]; ok {
+		re, err = topicPattern(pattern)
+	} else {
+		topics, err = topicList(o["topic"])
+	}
+	if err != nil {
+		return nil, err
 	}
 	m, err := c.connect(ctx, topics)
 	if err != nil {
 		return nil, err
 	}
-	if !has {
-		if len(m.missing) > 0 {
-			return nil, c.noTopic(ctx, m.missing[0], false)
+	if re == nil && len(m.missing) > 0 {
+		return nil, c.noTopic(ctx, m.missing[0], false)
+	}
+	for name, t := range m.topics {
+		if re != nil && !re.MatchString(name) {
+			continue
 		}
-		return topics, nil
-	}
-	re, err := regexp.Compile("^(?:" + pattern + ")$")
-	if err != nil {
-		return nil, &spi.OptionError{Name: "topic-pattern", Value: true, Msg: fmt.Sprintf("option 'topic-pattern': %v", err)}
-	}
-	for name := range m.topics {
-		if re.MatchString(name) {
-			topics = append(topics, name)
+		ref := &topicRef{name: name}
+		for id := range t.partitions {
+			parts = append(parts, &partition{topic: ref, id: int32(id)})
 		}
 	}
-	slices.Sort(topics)
-	return topics, nil
+	sortPartitions(parts)
+	return parts, nil
 }
 
 // part is a partition of a sample.
 type part struct {
-	topic  string
-	id     int32
-	end    int64 // the first offset that is not read
-	want   int   // records
-	sample []Sampled
-	ended  bool
+	*partition     // end is the first offset that is not read
+	want       int // records
+	sample     []Sampled
+	ended      bool
 }
 
-func (c *cluster) sample(ctx context.Context, s *settings, first, last kadm.ListedOffsets, n int) ([]Sampled, error) {
-	var parts []*part
+// sample reads what is wanted of the partitions.
+func (c *cluster) sample(ctx context.Context, s *settings, parts []*part) ([]Sampled, error) {
 	from := map[string]map[int32]kgo.Offset{}
-	last.Each(func(o kadm.ListedOffset) {
-		start, ok := first.Lookup(o.Topic, o.Partition)
-		if !ok || o.Offset <= start.Offset {
-			return
+	for _, p := range parts {
+		if from[p.topic.name] == nil {
+			from[p.topic.name] = map[int32]kgo.Offset{}
 		}
-		parts = append(parts, &part{topic: o.Topic, id: o.Partition, end: o.Offset, want: int(min(o.Offset-start.Offset, int64(n)))})
-		if from[o.Topic] == nil {
-			from[o.Topic] = map[int32]kgo.Offset{}
-		}
-		from[o.Topic][o.Partition] = kgo.NewOffset().At(start.Offset)
-	})
-	if len(parts) == 0 {
-		return nil, nil
+		from[p.topic.name][p.id] = kgo.NewOffset().At(p.pos)
 	}
-	share(parts, n)
 	reading, err := dial(s, kgo.ConsumePartitions(from), kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.KeepControlRecords(), kgo.FetchMaxPartitionBytes(1<<20))
 	if err != nil {
 		return nil, err
 	}
-	defer reading.cl.Close()
+	defer reading.close()
 	for slices.ContainsFunc(parts, func(p *part) bool { return !p.ended }) {
 		fetches := reading.cl.PollFetches(ctx)
 		if err := ctx.Err(); err != nil {
@@ -125,7 +119,7 @@ func (c *cluster) sample(ctx context.Context, s *settings, first, last kadm.List
 			return nil, fmt.Errorf("kafka %s/%d: %w", e.Topic, e.Partition, e.Err)
 		}
 		fetches.EachRecord(func(r *kgo.Record) {
-			i := slices.IndexFunc(parts, func(p *part) bool { return p.topic == r.Topic && p.id == r.Partition })
+			i := slices.IndexFunc(parts, func(p *part) bool { return p.topic.name == r.Topic && p.id == r.Partition })
 			if i >= 0 {
 				parts[i].take(r)
 			}
@@ -144,7 +138,7 @@ func (p *part) take(r *kgo.Record) {
 		return
 	}
 	if r.Offset < p.end && !r.Attrs.IsControl() {
-		p.sample = append(p.sample, Sampled{p.topic, p.id, r.Offset, spi.Message{Key: r.Key, Value: r.Value}})
+		p.sample = append(p.sample, Sampled{p.topic.name, p.id, r.Offset, spi.Message{Key: r.Key, Value: r.Value}})
 	}
 	p.ended = r.Offset >= p.end-1 || len(p.sample) >= p.want
 }
