@@ -37,7 +37,7 @@ func StartPostgres(t testing.TB) *Postgres {
 	t.Helper()
 	p, err := startPostgres(t.Context())
 	if err != nil {
-		realkafka.GiveUp(t, err, os.Getenv("CI") == "true")
+		realkafka.GiveUp(t, err)
 	}
 	t.Cleanup(func() {
 		if err := p.proc.Term(stopPatience); err != nil {

@@ -31,14 +31,19 @@ func ForTest(t testing.TB) *Broker {
 	t.Helper()
 	shared.once.Do(func() { shared.broker, shared.err = sharedBroker() })
 	if shared.err != nil {
-		GiveUp(t, shared.err, os.Getenv("CI") == "true")
+		GiveUp(t, shared.err)
 	}
 	return shared.broker
 }
 
-// GiveUp skips the test when no broker can be had, and fails it in CI or when
-// the broker is there and does not start.
-func GiveUp(t testing.TB, err error, ci bool) {
+// GiveUp skips the test when a server cannot be had, and fails it in CI or when
+// the server is there and does not start.
+func GiveUp(t testing.TB, err error) {
+	t.Helper()
+	giveUp(t, err, os.Getenv("CI") == "true")
+}
+
+func giveUp(t testing.TB, err error, ci bool) {
 	t.Helper()
 	var unavailable *UnavailableError
 	if errors.As(err, &unavailable) && !ci {

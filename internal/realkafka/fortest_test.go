@@ -34,13 +34,13 @@ func TestGiveUp(t *testing.T) {
 		func() {
 			defer func() {
 				if p := recover(); p != any(r) {
-					t.Errorf("GiveUp ended with %v", p)
+					t.Errorf("giveUp ended with %v", p)
 				}
 			}()
-			GiveUp(r, c.err, c.ci)
+			giveUp(r, c.err, c.ci)
 		}()
 		if r.skipped != c.skip || r.failed != c.failure {
-			t.Errorf("GiveUp(%v, ci=%t): skipped %t, failed %t", c.err, c.ci, r.skipped, r.failed)
+			t.Errorf("giveUp(%v, ci=%t): skipped %t, failed %t", c.err, c.ci, r.skipped, r.failed)
 		}
 	}
 }
