@@ -78,8 +78,8 @@ var (
 // own: P1Y2M3DT4H5M6.789012S, P0Y0M-1DT0H0M-0.000001S. It is one of months, or one of microseconds: what it
 // has of the other kind does not fit, as a month is no number of days.
 func parseDuration(s []byte, months bool) (row.Datum, error) {
-	var total, other int64
-	parts, clock, some := dateParts, false, false
+	var total int64
+	parts, clock, some, other := dateParts, false, false, false // other: something of the other kind
 	s = s[1:]
 	for len(s) > 0 {
 		if s[0] == 'T' && !clock && len(s) > 1 {
@@ -104,9 +104,7 @@ func parseDuration(s []byte, months bool) (row.Datum, error) {
 			unit, wrong = wrong, unit
 		}
 		if wrong != 0 {
-			if whole != 0 || micros != 0 {
-				other = 1
-			}
+			other = other || whole != 0 || micros != 0
 			continue
 		}
 		v := whole * unit
@@ -122,7 +120,7 @@ func parseDuration(s []byte, months bool) (row.Datum, error) {
 	switch {
 	case !some:
 		return row.NullDatum, text.ErrSyntax
-	case other != 0, months && (total < math.MinInt32 || total > math.MaxInt32):
+	case other, months && (total < math.MinInt32 || total > math.MaxInt32):
 		return row.NullDatum, text.ErrRange
 	}
 	return row.Int(total), nil
