@@ -56,11 +56,12 @@ func (d *Decoder) isDocumentKey(key []byte, payload *jsonscan.Token, shape *json
 
 // noAfter is the error of an update without its row after.
 func (d *Decoder) noAfter(m spi.Message, e *envelope) error {
-	err := d.noRow(e.after, "after", "an update")
+	if !e.after.IsNull() {
+		return d.noRow(e.after, "after", "an update")
+	}
+	err := d.missing(e.after, "after", "an update")
 	if connector, _ := d.origin(m, e); connector == "mongodb" {
-		missing := d.missing(e.after, "after", "an update")
-		missing.Fix = "set capture.mode=change_streams_update_full in Debezium's connector (and capture.mode.full.update.type=post_image, or documents that were deleted meanwhile come without), " + skipFix
-		return missing
+		err.Fix = "set capture.mode=change_streams_update_full in Debezium's connector (and capture.mode.full.update.type=post_image, or documents that were deleted meanwhile come without), " + skipFix
 	}
 	return err
 }

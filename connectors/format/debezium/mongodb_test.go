@@ -88,6 +88,7 @@ func TestDocumentErrors(t *testing.T) {
 		{"out of range", event("c", "", `{"_id": 1, "n": {"$numberDecimal": "1E+30"}}`), "after.n", "does not fit BIGINT", spi.Upsert, []int{0}},
 		{"another key", event("c", "", `{"_id": 1, "name": "a"}`), "after", "PRIMARY KEY (_id)", spi.Upsert, []int{1}},
 		{"an update without after", event("u", "", ""), "after", "change_streams_update_full", spi.Upsert, []int{0}},
+		{"an update whose after is no row", `{"before":null,"after":5,"source":{"connector":"mongodb"},"op":"u"}`, "after", "wants an object", spi.Upsert, []int{0}},
 		{"an update without before", event("u", "", `{"_id": 1}`), "before", "pre_image", spi.Retract, nil},
 		{"a delete without before", event("d", "", ""), "before", "pre_image", spi.Retract, nil},
 		{"deep", event("c", "", `{"_id": 1, "n": `+strings.Repeat("[", 600)+strings.Repeat("]", 600)+`}`), "after", "within each other", spi.Upsert, []int{0}},
