@@ -16,6 +16,7 @@ import (
 	"github.com/sluicesql/sluice/engine/text"
 	"github.com/sluicesql/sluice/engine/types"
 	"github.com/sluicesql/sluice/internal/captured"
+	"github.com/sluicesql/sluice/internal/embed"
 	"github.com/sluicesql/sluice/planner"
 	"github.com/sluicesql/sluice/sql/parser"
 )
@@ -195,8 +196,8 @@ func TestAllCaptures(t *testing.T) {
 
 func replayTable(t *testing.T, name, table string, d *declared, want captured.Table) {
 	spec, o := d.spec(t)
-	var records []record
-	for _, r := range capture(t, name) {
+	var records []embed.Record
+	for _, r := range captured.Records(t, name) {
 		if captured.TopicOf(r.Topic, table) {
 			records = append(records, r)
 		}
@@ -233,7 +234,7 @@ func replayTable(t *testing.T, name, table string, d *declared, want captured.Ta
 	}
 	slices.Sort(rows)
 	wholeSpec, random := only(spec, whole...), rand.New(rand.NewPCG(1, 2))
-	check := func(what string, sequences ...[]record) {
+	check := func(what string, sequences ...[]embed.Record) {
 		t.Helper()
 		got := replayed(t, random, wholeSpec, o, sequences...)
 		if !slices.Equal(got, rows) {
@@ -250,7 +251,7 @@ func replayTable(t *testing.T, name, table string, d *declared, want captured.Ta
 		return
 	}
 	// However the records come, so long as those of a key come in their order or from an earlier one again.
-	var twice []record
+	var twice []embed.Record
 	for _, r := range records {
 		twice = append(twice, r, r)
 	}
@@ -261,11 +262,11 @@ func replayTable(t *testing.T, name, table string, d *declared, want captured.Ta
 	}
 	if len(want.Key) > 0 && topicsOf(records) == 1 && o["truncate"] != "clear" {
 		for range 10 {
-			parts := make([][]record, 3)
+			parts := make([][]embed.Record, 3)
 			for _, r := range records {
 				p := 0
 				if r.Key != nil {
-					p = int((*r.Key)[len(*r.Key)-2]) % len(parts)
+					p = int(r.Key[len(r.Key)-2]) % len(parts)
 				}
 				parts[p] = append(parts[p], r)
 			}
@@ -274,7 +275,7 @@ func replayTable(t *testing.T, name, table string, d *declared, want captured.Ta
 	}
 }
 
-func topicsOf(records []record) int {
+func topicsOf(records []embed.Record) int {
 	topics := map[string]bool{}
 	for _, r := range records {
 		topics[r.Topic] = true
@@ -284,7 +285,7 @@ func topicsOf(records []record) int {
 
 // replayed are the rows after the records of all sequences, each of which has a decoder of its own; they are
 // interleaved at random.
-func replayed(t *testing.T, random *rand.Rand, spec spi.DecodeSpec, o spi.Options, sequences ...[]record) []string {
+func replayed(t *testing.T, random *rand.Rand, spec spi.DecodeSpec, o spi.Options, sequences ...[]embed.Record) []string {
 	t.Helper()
 	s := newState()
 	streams := make([]*stream, len(sequences))
@@ -300,8 +301,8 @@ func replayed(t *testing.T, random *rand.Rand, spec spi.DecodeSpec, o spi.Option
 			i = (i + 1) % len(rest)
 		}
 		streams[i].out.Batch.Reset()
-		if err := streams[i].Decode(rest[i][0].message(), streams[i].out); err != nil {
-			t.Fatalf("%s\n%v", *rest[i][0].Value, err)
+		if err := streams[i].Decode(messageOf(rest[i][0]), streams[i].out); err != nil {
+			t.Fatalf("%s\n%v", rest[i][0].Value, err)
 		}
 		rest[i] = rest[i][1:]
 		s.apply(streams[i].out.Batch, spec)
@@ -310,17 +311,17 @@ func replayed(t *testing.T, random *rand.Rand, spec spi.DecodeSpec, o spi.Option
 }
 
 // replayColumn replays one column alone, whose values may be errors.
-func replayColumn(t *testing.T, spec spi.DecodeSpec, column int, o spi.Options, records []record, wanted [][]string) {
+func replayColumn(t *testing.T, spec spi.DecodeSpec, column int, o spi.Options, records []embed.Record, wanted [][]string) {
 	keys, one := open(t, only(spec), o), open(t, only(spec, column), o)
 	at := slices.IndexFunc(one.cols, func(c spi.Column) bool { return c.Name == spec.Columns[column].Name })
 	got := map[string]string{}
 	for _, r := range records {
 		keys.out.Batch.Reset()
 		one.out.Batch.Reset()
-		if err := keys.Decode(r.message(), keys.out); err != nil {
+		if err := keys.Decode(messageOf(r), keys.out); err != nil {
 			t.Fatal(err)
 		}
-		err := one.Decode(r.message(), one.out)
+		err := one.Decode(messageOf(r), one.out)
 		for i := range keys.out.Batch.Len() {
 			key := strings.Join(cellsOf(keys.out.Batch.Row(i), keys.cols), "|")
 			switch {

@@ -1,12 +1,6 @@
 package debezium
 
 import (
-	"bytes"
-	"compress/gzip"
-	"encoding/json"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,104 +9,30 @@ import (
 	"github.com/sluicesql/sluice/engine/changelog"
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/captured"
+	"github.com/sluicesql/sluice/internal/embed"
 )
 
-const capturesDir = "../../../internal/testdata/debezium"
+func messageOf(r embed.Record) spi.Message { return spi.Message{Key: r.Key, Value: r.Value} }
 
-type record struct {
-	Topic      string
-	Key, Value *string
-}
-
-func (r record) message() spi.Message {
-	var m spi.Message
-	if r.Key != nil {
-		m.Key = []byte(*r.Key)
-	}
-	if r.Value != nil {
-		m.Value = []byte(*r.Value)
-	}
-	return m
-}
-
-// captures are the names of all captures, DIR/NAME.
+// captures are the names of the captures of the tables users and domains.
 func captures(t testing.TB) []string {
 	t.Helper()
-	files, err := filepath.Glob(capturesDir + "/*/users_domains.*.final.json")
-	if err != nil || len(files) < 5 {
-		t.Fatal("captures are missing: ", files, err)
+	names := slices.DeleteFunc(captured.Names(t), func(name string) bool { return !strings.Contains(name, "/users_domains.") })
+	if len(names) < 5 {
+		t.Fatal("captures are missing: ", names)
 	}
-	for i, f := range files {
-		rel, err := filepath.Rel(capturesDir, f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[i] = strings.TrimSuffix(filepath.ToSlash(rel), ".final.json")
-	}
-	return files
-}
-
-func capture(t testing.TB, name string) (records []record) {
-	t.Helper()
-	file := filepath.Join(capturesDir, name+".jsonl")
-	b, err := os.ReadFile(file)
-	if os.IsNotExist(err) {
-		b, err = gunzip(file + ".gz")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range bytes.Lines(b) {
-		var r record
-		if err := json.Unmarshal(line, &r); err != nil {
-			t.Fatal(err)
-		}
-		records = append(records, r)
-	}
-	return records
-}
-
-func gunzip(file string) ([]byte, error) {
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	z, err := gzip.NewReader(bytes.NewReader(b))
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(z)
+	return names
 }
 
 // final are the rows of a table after the last change, as show writes them, in order.
 func final(t testing.TB, name, table string, cols []spi.Column) []string {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(capturesDir, name+".final.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var tables map[string]struct {
-		Rows []map[string]any
-	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	if err := d.Decode(&tables); err != nil {
-		t.Fatal(err)
-	}
 	var rows []string
-	for _, r := range tables[table].Rows {
+	for _, r := range captured.Finals(t, name)[table].Rows {
 		values := make([]string, len(cols))
 		for i, c := range cols {
-			switch v := r[c.Name].(type) {
-			case nil:
-				values[i] = "NULL"
-			case json.Number:
-				values[i] = v.String()
-			case string:
-				values[i] = v
-			default:
-				t.Fatalf("%s: %T", c.Name, v)
-			}
+			values[i] = captured.Canonical(r[c.Name], c.Type, "")
 		}
 		rows = append(rows, "("+strings.Join(values, ", ")+")")
 	}
@@ -145,12 +65,12 @@ func replay(t *testing.T, name, table string, cols []spi.Column, mode spi.Mode) 
 	s := open(t, spi.DecodeSpec{Columns: cols, Mode: mode, Key: []int{0}}, nil)
 	byKey, bag := map[int64]string{}, map[string]int{}
 	events := 0
-	for _, r := range capture(t, name) {
+	for _, r := range captured.Records(t, name) {
 		if !strings.HasSuffix(r.Topic, "."+table) {
 			continue
 		}
 		s.out.Batch.Reset()
-		err := s.Decode(r.message(), s.out)
+		err := s.Decode(messageOf(r), s.out)
 		if mode == spi.Retract && strings.HasSuffix(name, ".default") && err != nil {
 			e := decodeError(t, err)
 			if e.Field != "before" || !strings.Contains(e.Fix, "ALTER TABLE public."+table+" REPLICA IDENTITY FULL") {
@@ -159,7 +79,7 @@ func replay(t *testing.T, name, table string, cols []spi.Column, mode spi.Mode) 
 			return // without the rows before, a table without a key can't be replayed
 		}
 		if err != nil {
-			t.Fatalf("%s\n%v", *r.Value, err)
+			t.Fatalf("%s\n%v", r.Value, err)
 		}
 		events++
 		for i := range s.out.Batch.Len() {
@@ -202,11 +122,11 @@ func TestSharedStream(t *testing.T) {
 	cols := []spi.Column{col("id", types.Of(types.Int)), col("lastname", types.String()), col("domain_name", types.String())}
 	for _, name := range captures(t) {
 		one := open(t, spi.DecodeSpec{Columns: cols, Mode: spi.Upsert, Key: []int{0}}, nil)
-		for _, r := range capture(t, name) {
+		for _, r := range captured.Records(t, name) {
 			fresh := open(t, spi.DecodeSpec{Columns: cols, Mode: spi.Upsert, Key: []int{0}}, nil)
 			fresh.deleted = append(fresh.deleted, one.deleted...)
 			one.out.Batch.Reset()
-			err, want := one.Decode(r.message(), one.out), fresh.Decode(r.message(), fresh.out)
+			err, want := one.Decode(messageOf(r), one.out), fresh.Decode(messageOf(r), fresh.out)
 			if err != nil || want != nil || changes(one.out.Batch, cols) != changes(fresh.out.Batch, cols) {
 				t.Fatalf("%s: %v %v", name, err, want)
 			}
