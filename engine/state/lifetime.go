@@ -162,8 +162,8 @@ func (t *Table) Settle(end int64) error {
 	return err
 }
 
-// eachNoted calls f for the entries, tombstones too, of which something is noted, and those beside them with the same sub key, that
-// still have the time of an entry that was written in the epoch. f may change their time alone.
+// eachNoted calls f for the entries, tombstones too, of which something is noted, and those beside them with the same
+// sub key, that still have the time of an entry that was written in the epoch. f may change their time alone.
 func (t *Table) eachNoted(f func(*noted, Ref, *entry)) error {
 	l := t.life
 	for from := 0; from < len(l.noted); from += settleAtOnce {
@@ -272,8 +272,10 @@ func (t *Table) ageOrder(b *big, head *entry) *tree {
 
 // DeleteGroup removes all entries of a loaded group.
 func (t *Table) DeleteGroup(h uint64, key []byte) {
-	for r := t.First(h, key); r != 0; r = t.First(h, key) {
+	for r := t.First(h, key); r != 0; {
+		next := t.Next(r) // and not the first, which is behind all that are gone but durable
 		t.remove(r)
+		r = next
 	}
 }
 
