@@ -40,7 +40,7 @@ func (j *Job) adopt(g *graph, last *cutRecord, replay *[]cutRecord, found bool) 
 	if err != nil {
 		return nil, err
 	}
-	f := newFit(j.cfg.Plan, g, was)
+	f := j.newFit(g, was)
 	if len(f.losses) > 0 && !j.cfg.AllowRebuild {
 		return nil, f.refusal(j.cfg.StateDir, was)
 	}

@@ -36,12 +36,14 @@ type operator struct {
 	why string          // why state that is there cannot be used
 }
 
-// newFit compares a plan with the recorded one.
-func newFit(p *planner.Plan, g *graph, was *planRecord) *fit {
+// newFit compares the job's plan with the recorded one, whose texts are without secrets.
+func (j *Job) newFit(g *graph, was *planRecord) *fit {
+	p := j.cfg.Plan
 	f := &fit{kept: map[planner.Node][]uint16{}, positions: map[string]bool{}}
 	operators, planned := p.Operators(), p.Inputs()
 	ops := map[planner.Node]*operator{}
 	for _, o := range operators {
+		o.Text = j.cfg.Redact(o.Text)
 		op := &operator{Operator: o}
 		for i := range was.Operators {
 			if was.Operators[i].Signature == o.Signature {

@@ -331,6 +331,23 @@ func TestRebuild(t *testing.T) {
 	}
 }
 
+// The recorded plan has no secrets, and is compared with one that has none: what differs is shown, and not them.
+func TestPlansAreComparedWithoutSecrets(t *testing.T) {
+	redact := func(cfg *runtime.Config) {
+		cfg.Redact = func(text string) string { return strings.ReplaceAll(text, "hunter2", "***") }
+	}
+	secret := strings.Replace(pairsSQL, "u.id = d.user_id", "u.id = d.user_id AND u.firstname || d.domain_name <> 'hunter2'", 1)
+	d := newDirectory(t)
+	d.must(d.run(secret, redact))
+	err := d.run(strings.Replace(secret, "u.id = d.user_id", "u.age = d.user_id", 1), redact)
+	if err == nil || !strings.Contains(err.Error(), "+ Join: (age) = (user_id)") {
+		t.Fatalf("refused without the difference: %v", err)
+	}
+	if text := err.Error(); strings.Contains(text, "hunter2") || strings.Contains(text, "***") {
+		t.Errorf("what is the same is shown as different: %s", text)
+	}
+}
+
 // A directory whose plan is described in another form is refused with both versions' names, and left alone.
 func TestOtherSignatureVersion(t *testing.T) {
 	d := newDirectory(t)

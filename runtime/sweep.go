@@ -133,7 +133,7 @@ func (j *Job) newSweep(o SweepOptions) (*sweep, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := newFit(p, g, was)
+	f := j.newFit(g, was)
 	if len(f.losses) > 0 || f.fresh {
 		return nil, fmt.Errorf("the SQL is not that of the job of %s; sweep with the SQL that it ran with last", j.cfg.StateDir)
 	}
