@@ -208,12 +208,9 @@ func (j *Join) load(k *state.KeyBatch, first int) error {
 // upsert turns a change of an upsert stream into the difference that it makes.
 func (j *Join) upsert(port int, op changelog.Op, r row.Row, h uint64, key []byte) {
 	s := &j.sides[port]
-	s.sub = keyenc.Append(s.sub[:0], r, s.Sub)
-	at := s.Table.Find(h, key, s.sub)
-	if op != changelog.Delete {
-		if r = s.completed(r, at, &j.err); r == nil {
-			return
-		}
+	var at state.Ref
+	if at, r, j.err = s.stored(op, r, h, key); j.err != nil {
+		return
 	}
 	switch {
 	case op == changelog.Delete && at == 0:
@@ -236,17 +233,20 @@ func (j *Join) upsert(port int, op changelog.Op, r row.Row, h uint64, key []byte
 	}
 }
 
-// completed is r with the values that were left out, from the row at, 0 for none; nil sets err.
-func (s *JoinSide) completed(r row.Row, at state.Ref, err *error) row.Row {
-	if s.Completer == nil {
-		return r
+// stored is where the side of an upsert stream keeps the row of r's key, 0 for nowhere, and r with the values that were
+// left out. s.sub is r's sub key afterwards.
+func (s *JoinSide) stored(op changelog.Op, r row.Row, h uint64, key []byte) (state.Ref, row.Row, error) {
+	s.sub = keyenc.Append(s.sub[:0], r, s.Sub)
+	at := s.Table.Find(h, key, s.sub)
+	if s.Completer == nil || op == changelog.Delete {
+		return at, r, nil
 	}
 	var old row.Row
 	if at != 0 {
 		old = s.Table.Value(at)
 	}
-	r, *err = s.Completer.complete(r, old)
-	return r
+	r, err := s.Completer.complete(r, old)
+	return at, r, err
 }
 
 // update applies an update that stays in its join key's group.

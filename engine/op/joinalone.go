@@ -289,17 +289,15 @@ func (j *Join) pairsMatch(port, weight int, r, m row.Row) bool {
 func (j *Join) unmatchable(port int, op changelog.Op, r row.Row, h uint64, key []byte) {
 	s := &j.sides[port]
 	out := s.Alone == AloneUnmatched
-	s.sub = keyenc.Append(s.sub[:0], r, s.Sub)
 	if !s.Upsert {
+		s.sub = keyenc.Append(s.sub[:0], r, s.Sub)
 		s.Table.Add(h, key, s.sub, r, int32(op.Weight()))
 		j.show(port, op.Weight(), r, out)
 		return
 	}
-	at := s.Table.Find(h, key, s.sub)
-	if op != changelog.Delete {
-		if r = s.completed(r, at, &j.err); r == nil {
-			return
-		}
+	var at state.Ref
+	if at, r, j.err = s.stored(op, r, h, key); j.err != nil {
+		return
 	}
 	switch {
 	case op == changelog.Delete && at == 0:

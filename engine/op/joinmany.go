@@ -111,12 +111,9 @@ func (j *JoinMany) flush() error {
 // upsert turns a change of an upsert stream into the difference that it makes.
 func (j *JoinMany) upsert(port int, op changelog.Op, r row.Row, h uint64, key []byte) {
 	s := &j.sides[port]
-	s.sub = keyenc.Append(s.sub[:0], r, s.Sub)
-	at := s.Table.Find(h, key, s.sub)
-	if op != changelog.Delete {
-		if r = s.completed(r, at, &j.err); r == nil {
-			return
-		}
+	var at state.Ref
+	if at, r, j.err = s.stored(op, r, h, key); j.err != nil {
+		return
 	}
 	switch {
 	case op == changelog.Delete && at == 0:
