@@ -77,7 +77,7 @@ func (p *Plan) ShortestTTL() time.Duration {
 
 // settleLifetimes gives all state its time to live: that of its hint, or the session's.
 func settleLifetimes(p *Plan) {
-	all, err := spi.ParseDuration(p.Options[OptStateTTL])
+	all, err := parseTTL(p.Options[OptStateTTL])
 	if err != nil {
 		panic("planner: " + err.Error()) // it was checked when it was set
 	}

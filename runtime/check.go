@@ -49,9 +49,9 @@ func (b *builder) spec(n planner.Node, width int) *op.CheckSpec {
 }
 
 // accountable reports whether n's weights and keys can be added up: from the first epoch on, since what came before
-// a restart is not known, and only where nothing is forgotten; not of a source, whose faults are not the engine's; and not of an exchange, which may end
-// in several places. An upsert stream may hold one key in several readers, until an exchange brings its changes
-// together.
+// a restart is not known, and only where nothing is forgotten; not of a source, whose faults are not the engine's; and
+// not of an exchange, which may end in several places. An upsert stream may hold one key in several readers, until an
+// exchange brings its changes together.
 func (b *builder) accountable(n planner.Node) bool {
 	switch n.(type) {
 	case *planner.Scan, *planner.Exchange:

@@ -28,7 +28,8 @@ import (
 //	FF 'm' name                        →  metadata
 //	FF 'n' table (2)                   →  varint(number of the table's rows)
 //
-// A time is 8 bytes, the highest first: milliseconds since 1970. The length in the value lets a scan tell the key from what follows it without knowing the columns.
+// A time is 8 bytes, the highest first: milliseconds since 1970. The length in the value lets a scan tell the key from
+// what follows it without knowing the columns.
 
 // FormatVersion is the version of the state directory that this package reads and writes.
 const FormatVersion = 2
