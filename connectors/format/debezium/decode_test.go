@@ -313,6 +313,13 @@ func TestAdaptiveTypes(t *testing.T) {
 		{types.ArrayOf(types.String()), `["__debezium_unavailable_value"]`, "unavailable"},
 		{types.ArrayOf(types.Of(types.Int)), string("[95,95,100,101,98,101,122,105,117,109,95,117,110,97,118,97,105,108,97,98,108,101,95,118,97,108,117,101]"), "unavailable"},
 		{types.Of(types.BigInt), `"__debezium_unavailable_value"`, "unavailable"},
+		// A bytea may be declared as the text that it is sent as.
+		{types.String(), `"__debezium_unavailable_value"`, "unavailable"},
+		{types.String(), `"X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ=="`, "unavailable"},
+		{types.String(), `"5f5f646562657a69756d5f756e617661696c61626c655f76616c7565"`, "unavailable"},
+		{types.String(), `"__debezium_unavailable_value_"`, "__debezium_unavailable_value_"},
+		{types.String(), `"__debezium_unavailable_valuE"`, "__debezium_unavailable_valuE"},
+		{types.String(), `"X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ=+"`, "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ=+"},
 	} {
 		cols := []spi.Column{col("c", c.typ)}
 		s := open(t, spi.DecodeSpec{Columns: cols, Mode: spi.Retract}, nil)

@@ -54,7 +54,7 @@ func (d *Decoder) Row(f *Fields, b *row.Builder) error {
 		switch {
 		case n.quick == quickInt && t.Kind == jsonscan.Int && t.I >= n.lo && t.I <= n.hi:
 			b.Int64(n.out, t.I)
-		case n.quick == quickString && t.Kind == jsonscan.String && (t.End-t.Start != len(Placeholder) || d.msg[t.Start] != Placeholder[0]):
+		case n.quick == quickString && t.Kind == jsonscan.String && !resemblesPlaceholder(d.msg[t.Start:t.End]):
 			b.Bytes(n.out, d.msg[t.Start:t.End])
 		default:
 			v, err := d.Value(f, i)

@@ -25,6 +25,19 @@ func IsPlaceholder(s []byte) bool {
 	return bytes.Equal(s, placeholderText) || bytes.Equal(s, placeholderBase64) || bytes.Equal(s, placeholderHex)
 }
 
+// resemblesPlaceholder is a quick look at a string, without which it cannot be the placeholder.
+func resemblesPlaceholder(b []byte) bool {
+	switch len(b) {
+	case len(placeholderText):
+		return b[0] == placeholderText[0]
+	case len(placeholderBase64):
+		return b[0] == placeholderBase64[0]
+	case len(placeholderHex):
+		return b[0] == placeholderHex[0]
+	}
+	return false
+}
+
 func (d *Decoder) isPlaceholder(t *jsonscan.Token) bool {
 	b := t.Bytes(d.msg)
 	switch t.Kind {
