@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/sluicesql/sluice/connectors/spi"
@@ -115,6 +116,7 @@ func (c *catalog) unknown(n ast.Name, what string, candidates []string) error {
 	if c.failed[id.Name] {
 		return errFollows
 	}
+	candidates = slices.Concat(candidates, slices.Sorted(maps.Keys(c.failed)))
 	return suggest(errAt(id.Pos, "unknown %s %q", what, id.Name).Coded(ast.CodeUnknownTable), id.Name, candidates, what+"s")
 }
 
