@@ -58,7 +58,7 @@ func (s sourceTexts) open(args []string, env environmentFlag) (*project, error) 
 
 // show keeps the text of a file that has no variables, for the lines that errors show.
 func (s sourceTexts) show(file, text string) {
-	s.texts[file] = &vars.Text{File: file, Original: text, Expanded: text}
+	s.texts.keep(&vars.Text{File: file, Original: text, Expanded: text})
 }
 
 // loadPipeline reads a pipeline's sluice.yaml.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -27,17 +28,43 @@ const brokersVariable = "KAFKA_BROKERS"
 
 // sourceTexts are the texts of files as the user wrote them, by name, and the secrets that no message shows.
 type sourceTexts struct {
-	texts   map[string]*vars.Text
+	texts   *textTable
 	secrets *redact.Secrets
 }
 
 func newSourceTexts() sourceTexts {
-	return sourceTexts{map[string]*vars.Text{}, &redact.Secrets{}}
+	return sourceTexts{&textTable{}, &redact.Secrets{}}
+}
+
+// apart are sourceTexts of their own with the same secrets: for one who reads files with other variables than others
+// do at the same time.
+func (s sourceTexts) apart() sourceTexts { return sourceTexts{&textTable{}, s.secrets} }
+
+// textTable holds texts by the names of their files.
+type textTable struct {
+	mu     sync.Mutex
+	byFile map[string]*vars.Text
+}
+
+// of is the text of a file; nil when it was not read.
+func (t *textTable) of(file string) *vars.Text {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.byFile[file]
+}
+
+func (t *textTable) keep(text *vars.Text) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.byFile == nil {
+		t.byFile = map[string]*vars.Text{}
+	}
+	t.byFile[text.File] = text
 }
 
 func (s sourceTexts) text(file string) (string, bool) {
-	t, ok := s.texts[file]
-	if !ok {
+	t := s.texts.of(file)
+	if t == nil {
 		return "", false
 	}
 	return t.Original, true
@@ -78,8 +105,8 @@ func (s sourceTexts) locate(err error) error {
 }
 
 func (s sourceTexts) locateOne(e *ast.Error) *ast.Error {
-	t, ok := s.texts[e.Pos.File]
-	if !ok {
+	t := s.texts.of(e.Pos.File)
+	if t == nil {
 		return e
 	}
 	moved := *e
@@ -153,10 +180,10 @@ func (s sourceTexts) parse(files []string, set *vars.Set) ([]ast.Statement, erro
 func (s sourceTexts) parseText(name, src string, set *vars.Set) ([]ast.Statement, error) {
 	text, err := set.Expand(name, src)
 	if err != nil {
-		s.texts[name] = &vars.Text{File: name, Original: src, Expanded: src} // for the lines that the error shows
+		s.show(name, src) // for the lines that the error shows
 		return nil, err
 	}
-	s.texts[name] = text
+	s.texts.keep(text)
 	stmts, err := parser.Parse(name, text.Expanded)
 	return stmts, s.locate(err)
 }

@@ -133,8 +133,7 @@ func (s *shell) runText(name, text string) error {
 
 // place is where a statement stands in the text as it was written.
 func (s *shell) place(pos ast.Pos) int {
-	t := s.sources.texts[pos.File]
-	at, _ := t.Locate(pos)
+	at, _ := s.sources.texts.of(pos.File).Locate(pos)
 	return at.Offset
 }
 

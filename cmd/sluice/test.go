@@ -13,7 +13,6 @@ import (
 	goruntime "runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -252,29 +251,27 @@ func tested(sources sourceTexts, of string) (*sqltest.Pipeline, error) {
 			}
 		}
 	}
-	var mu sync.Mutex // guards sources: tests run at once
 	return &sqltest.Pipeline{
 		Registry: func() *spi.Registry { return newRegistry(io.Discard, io.Discard) },
 		Prepare: func(r *spi.Registry, variables map[string]string) (*planner.Session, []ast.Statement, func(error) error, error) {
-			mu.Lock()
-			defer mu.Unlock()
 			own := maps.Clone(given)
 			maps.Copy(own, variables)
 			set, err := variableFlag(nil).set(own)
 			if err != nil {
 				return nil, nil, nil, err
 			}
-			stmts, err := sources.parse(p.files, set)
+			texts := sources.apart() // tests run at once, each with its variables
+			stmts, err := texts.parse(p.files, set)
+			for _, file := range p.files { // for the lines that the report shows
+				if text, read := texts.text(file); read {
+					sources.show(file, text)
+				}
+			}
 			if err != nil {
 				return nil, nil, nil, err
 			}
 			session := planner.NewSession(r)
-			locate := func(err error) error {
-				mu.Lock()
-				defer mu.Unlock()
-				return sources.locate(err)
-			}
-			return session, stmts, locate, p.apply(session)
+			return session, stmts, texts.locate, p.apply(session)
 		},
 	}, nil
 }
