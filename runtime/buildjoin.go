@@ -23,12 +23,8 @@ var (
 )
 
 func (b *builder) join(in *instance, n *planner.Join, out op.Output) error {
-	var exprs []expr.Expr
-	if p := b.fusable(n); p != nil {
-		exprs = p.Exprs
-	}
 	l, r := b.joinSide(in, n, 0), b.joinSide(in, n, 1)
-	o, err := newJoin(in.ctx, n, l, r, exprs, out)
+	o, err := newJoin(in.ctx, n, l, r, b.projection(n), out)
 	if err != nil {
 		return err
 	}
@@ -99,17 +95,13 @@ func (b *builder) sideOf(in *instance, n planner.Node, port int, s planner.JoinS
 }
 
 func (b *builder) joinMany(in *instance, n *planner.JoinMany, out op.Output) error {
-	var exprs []expr.Expr
-	if p := b.fusable(n); p != nil {
-		exprs = p.Exprs
-	}
 	var sides []op.JoinSide
 	var ins [][]types.Type
 	for i, s := range n.Sides {
 		sides = append(sides, b.sideOf(in, n, i, s, n.Parts[i], fmt.Sprintf("%d.", i+1)))
 		ins = append(ins, n.Parts[i].Out().Types())
 	}
-	o, err := op.NewJoinMany(in.ctx, sides, ins, n.Residual, exprs, out)
+	o, err := op.NewJoinMany(in.ctx, sides, ins, n.Residual, b.projection(n), out)
 	if err != nil {
 		return err
 	}
@@ -136,6 +128,16 @@ func (b *builder) fusable(j planner.Node) *planner.Project {
 	}
 	p, _ := ps[0].node.(*planner.Project)
 	return p
+}
+
+// projection is what the fusable projection of a join computes, nil where there is none. One of no columns is not nil:
+// its rows are empty, and not the join's.
+func (b *builder) projection(j planner.Node) []expr.Expr {
+	p := b.fusable(j)
+	if p == nil {
+		return nil
+	}
+	return append([]expr.Expr{}, p.Exprs...)
 }
 
 func (b *builder) fused(p *planner.Project) bool { return b.fusable(p.Input) == p }

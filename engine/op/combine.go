@@ -28,7 +28,8 @@ type Combine struct {
 	err      error // the first since the caller looked
 }
 
-// NewCombine returns a Combine of rows with the given types. residual and project may be nil.
+// NewCombine returns a Combine of rows with the given types. residual may be nil, and so may project, for all columns; an
+// empty one makes rows without columns.
 func NewCombine(ctx *expr.Ctx, left, right []types.Type, residual expr.Expr, project []expr.Expr) (*Combine, error) {
 	c := &Combine{ctx: ctx, left: len(left), wide: append(Phys(left), Phys(right)...)}
 	if project == nil {
