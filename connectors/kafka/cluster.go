@@ -97,14 +97,19 @@ func (c *cluster) connect(ctx context.Context, topics []string) (m *clusterMeta,
 	return m, err
 }
 
-// retrying tries again for a while what another moment may cure, so that a job starts while a broker is just
-// coming up or moving a leader.
+// retrying tries again for a while, and at least once, what another moment may cure, so that a job starts while a broker is
+// just coming up or moving a leader.
 func retrying(ctx context.Context, f func() error) error {
-	for start := time.Now(); ; pauseFor(ctx) {
+	start := time.Now()
+	for again := false; ; again = true {
 		err := f()
-		if err == nil || ctx.Err() != nil || time.Since(start) > patience(err) {
+		if err == nil || ctx.Err() != nil {
 			return err
 		}
+		if p := patience(err); p == 0 || again && time.Since(start) > p {
+			return err
+		}
+		pauseFor(ctx)
 	}
 }
 

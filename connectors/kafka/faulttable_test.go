@@ -60,6 +60,7 @@ var retriableAnswers = []*kerr.Error{
 type faultyBroker struct {
 	*embed.Broker
 	cut  atomic.Int64 // answers that are yet to be lost, with their connections
+	lose atomic.Int64 // answers until one is lost likewise, whatever it answers; 0 or less: none is
 	calm atomic.Bool  // no fault strikes any more
 }
 
@@ -70,7 +71,8 @@ type cutConn struct {
 }
 
 func (c cutConn) Write(p []byte) (int, error) {
-	if n := c.b.cut.Load(); n > 0 && c.b.cut.CompareAndSwap(n, n-1) {
+	n := c.b.cut.Load()
+	if n > 0 && c.b.cut.CompareAndSwap(n, n-1) || c.b.lose.Add(-1) == 0 {
 		c.Close()
 		return 0, net.ErrClosed
 	}
@@ -190,7 +192,7 @@ func TestFaultTable(t *testing.T) {
 	cases.SetLimit(24)
 	try := func(name string, key kmsg.Key, f fault) {
 		cases.Go(func() error {
-			struck, err := survives(t, key, f)
+			struck, err := survives(t, func(b *faultyBroker) func() int { return f(b, key, 2) })
 			if err != nil {
 				t.Errorf("%s/%s: %v", key.Name(), name, err)
 			} else if struck > 0 {
@@ -214,8 +216,39 @@ func TestFaultTable(t *testing.T) {
 	t.Logf("%d faults", tried.Load())
 }
 
-// survives runs pipe while requests of a kind fail, and returns how many did.
-func survives(t *testing.T, key kmsg.Key, f fault) (struck int, err error) {
+// TestEveryAnswerLost loses one answer of a run, with its connection, for each answer from the first that opening the
+// source gets.
+func TestEveryAnswerLost(t *testing.T) {
+	t.Parallel()
+	var lost atomic.Int64
+	var cases errgroup.Group
+	cases.SetLimit(24)
+	for n := range int64(100) {
+		cases.Go(func() error {
+			armed := false
+			struck, err := survives(t, func(b *faultyBroker) func() int {
+				if !armed {
+					b.lose.Store(n + 1)
+				}
+				armed = true
+				return func() int { return int(min(max(1-b.lose.Load(), 0), 1)) }
+			})
+			if err != nil {
+				t.Errorf("answer %d lost: %v", n+1, err)
+			} else if struck > 0 {
+				lost.Add(1)
+			}
+			return nil
+		})
+	}
+	_ = cases.Wait() // they have told
+	if n := lost.Load(); n < 50 {
+		t.Errorf("only %d answers were lost", n)
+	}
+}
+
+// survives runs pipe while faults strike, and returns how many did.
+func survives(t *testing.T, strike func(b *faultyBroker) (hits func() int)) (struck int, err error) {
 	b, err := startFaulty()
 	if err != nil {
 		return 0, err
@@ -229,7 +262,7 @@ func survives(t *testing.T, key kmsg.Key, f fault) (struck int, err error) {
 		return 0, err
 	}
 	var hits []func() int
-	if _, err := pipe(t, b, func() { hits = append(hits, f(b, key, 2)) }); err != nil {
+	if _, err := pipe(t, b, func() { hits = append(hits, strike(b)) }); err != nil {
 		return 0, err
 	}
 	for _, h := range hits {
@@ -237,6 +270,7 @@ func survives(t *testing.T, key kmsg.Key, f fault) (struck int, err error) {
 	}
 	b.calm.Store(true)
 	b.cut.Store(0)
+	b.lose.Store(0)
 	got, err := b.Consume(t.Context(), "out", pipeRows)
 	if err != nil {
 		return 0, err

@@ -126,7 +126,11 @@ func (t *outTopic) findTopic(ctx context.Context) (*topicMeta, error) {
 	}
 	// It is created in the background; it is there when it has partitions with leaders.
 	for start := time.Now(); ctx.Err() == nil && time.Since(start) < openPatience; {
-		if m, err = t.c.metadata(ctx, names, !how.asked); err != nil {
+		err := retrying(ctx, func() (err error) {
+			m, err = t.c.metadata(ctx, names, !how.asked)
+			return err
+		})
+		if err != nil {
 			return nil, err
 		}
 		if tm := m.topics[t.cfg.topic]; tm != nil && len(tm.partitions) > 0 {
