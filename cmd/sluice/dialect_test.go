@@ -1,15 +1,10 @@
 package main
 
 import (
-	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/sluicesql/sluice/cmd/sluice/internal/vars"
-	"github.com/sluicesql/sluice/planner"
 )
 
 // dialectRow is a row of docs/sql.md: | `statement` | works | or | `statement` | `a part of the error` |.
@@ -17,14 +12,9 @@ var dialectRow = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (?:works|`([^`]+)`) 
 
 // TestDialect holds the tables of docs/sql.md to what the binary does.
 func TestDialect(t *testing.T) {
-	root := repository(t)
-	b, err := os.ReadFile(filepath.Join(root, "docs/sql.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := string(b)
+	page := string(read(t, filepath.Join(repository(t), "docs/sql.md")))
 	var tables string
-	for _, block := range blocksOf(t, filepath.Join(root, "docs/sql.md")) {
+	for _, block := range blocksOf(t, "docs/sql.md") {
 		if block.info == "sql" {
 			tables += block.text
 		}
@@ -35,7 +25,7 @@ func TestDialect(t *testing.T) {
 	}
 	for _, m := range rows {
 		statement, want := m[1], m[2]
-		switch got := plan(tables + statement + ";"); {
+		switch got := planned(tables + statement + ";"); {
 		case want == "" && got != nil:
 			t.Errorf("%s\n\tworks, says the page; but %v", statement, got)
 		case want != "" && got == nil:
@@ -44,15 +34,4 @@ func TestDialect(t *testing.T) {
 			t.Errorf("%s\n\tgot  %v\n\twant %s", statement, got, want)
 		}
 	}
-}
-
-// plan reads and plans a script.
-func plan(sql string) error {
-	sources := newSourceTexts()
-	stmts, err := sources.parseText("t.sql", sql, &vars.Set{})
-	if err != nil {
-		return err
-	}
-	_, err = planner.NewSession(newRegistry(io.Discard, io.Discard)).Run(stmts)
-	return err
 }

@@ -10,8 +10,29 @@ import (
 	"testing"
 )
 
-// docs are the pages whose commands are run.
-var docs = []string{"README.md", "docs/*.md", "examples/*/README.md"}
+// docs are the pages for users.
+var docs = []string{"README.md", "docs/*.md", "docs/howto/*.md", "examples/README.md", "examples/*/README.md"}
+
+// pagesOf are the files that patterns name, from the repository's root.
+func pagesOf(t *testing.T, patterns ...string) []string {
+	t.Helper()
+	root := repository(t)
+	var names []string
+	for _, pattern := range patterns {
+		pages, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(pages) == 0 {
+			t.Fatalf("no page is %s: %v", pattern, err)
+		}
+		for _, page := range pages {
+			name, err := filepath.Rel(root, page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
 // block is a fenced code block of a page.
 type block struct {
@@ -23,15 +44,13 @@ type block struct {
 
 var fence = regexp.MustCompile("(?ms)^```([^\n]*)\n(.*?)^```$")
 
+// blocksOf are the blocks of a page, whose name is from the repository's root.
 func blocksOf(t *testing.T, page string) []block {
 	t.Helper()
-	b, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := string(read(t, filepath.Join(repository(t), page)))
 	var blocks []block
-	for _, m := range fence.FindAllStringSubmatchIndex(string(b), -1) {
-		blocks = append(blocks, block{page, 1 + strings.Count(string(b[:m[0]]), "\n"), string(b[m[2]:m[3]]), string(b[m[4]:m[5]])})
+	for _, m := range fence.FindAllStringSubmatchIndex(text, -1) {
+		blocks = append(blocks, block{page, 1 + strings.Count(text[:m[0]], "\n"), text[m[2]:m[3]], text[m[4]:m[5]]})
 	}
 	return blocks
 }
@@ -41,37 +60,30 @@ func blocksOf(t *testing.T, page string) []block {
 func TestDocs(t *testing.T) {
 	root := repository(t)
 	ran := 0
-	for _, pattern := range docs {
-		pages, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil || len(pages) == 0 {
-			t.Fatalf("no page is %s: %v", pattern, err)
-		}
-		for _, page := range pages {
-			blocks := blocksOf(t, page)
-			for i, b := range blocks {
-				if !strings.HasPrefix(b.info, "sh run") {
-					continue
-				}
-				ran++
-				name, _ := filepath.Rel(root, page)
-				t.Run(strings.ReplaceAll(name, "/", "_")+":"+strings.Fields(b.text)[0], func(t *testing.T) {
-					t.Parallel()
-					o := runBlock(t, root, b)
-					if failed := o.code != 0; failed != (b.info == "sh run fails") {
-						t.Fatalf("%s:%d: exit code %d\nstdout:\n%s\nstderr:\n%s", name, b.line, o.code, o.stdout, o.stderr)
-					}
-					for _, e := range blocks[i+1 : min(i+3, len(blocks))] {
-						switch {
-						case e.info == "text" && e.text != o.stdout:
-							t.Errorf("%s:%d: prints\n%s", name, b.line, o.stdout)
-						case e.info == "text stderr" && e.text != o.stderr:
-							t.Errorf("%s:%d: prints on standard error\n%s", name, b.line, o.stderr)
-						case !strings.HasPrefix(e.info, "text"):
-							return
-						}
-					}
-				})
+	for _, page := range pagesOf(t, docs...) {
+		blocks := blocksOf(t, page)
+		for i, b := range blocks {
+			if !strings.HasPrefix(b.info, "sh run") {
+				continue
 			}
+			ran++
+			t.Run(strings.ReplaceAll(page, "/", "_")+":"+strings.Fields(b.text)[0], func(t *testing.T) {
+				t.Parallel()
+				o := runBlock(t, root, b)
+				if failed := o.code != 0; failed != (b.info == "sh run fails") {
+					t.Fatalf("%s:%d: exit code %d\nstdout:\n%s\nstderr:\n%s", page, b.line, o.code, o.stdout, o.stderr)
+				}
+				for _, e := range blocks[i+1 : min(i+3, len(blocks))] {
+					switch {
+					case e.info == "text" && e.text != o.stdout:
+						t.Errorf("%s:%d: prints\n%s", page, b.line, o.stdout)
+					case e.info == "text stderr" && e.text != o.stderr:
+						t.Errorf("%s:%d: prints on standard error\n%s", page, b.line, o.stderr)
+					case !strings.HasPrefix(e.info, "text"):
+						return
+					}
+				}
+			})
 		}
 	}
 	if ran == 0 {

@@ -28,39 +28,39 @@ func anchors(text string) map[string]bool {
 func TestLinks(t *testing.T) {
 	root := repository(t)
 	checked := 0
-	for _, pattern := range append([]string{"CONTRIBUTING.md", "docs/decisions/*.md"}, docs...) {
-		pages, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, page := range pages {
-			b, err := os.ReadFile(page)
-			if err != nil {
-				t.Fatal(err)
+	for _, name := range pagesOf(t, append([]string{"CONTRIBUTING.md", "docs/decisions/*.md"}, docs...)...) {
+		page := filepath.Join(root, name)
+		for _, m := range link.FindAllStringSubmatch(fence.ReplaceAllString(string(read(t, page)), ""), -1) {
+			file, anchor, _ := strings.Cut(m[1], "#")
+			if strings.Contains(file, "://") {
+				continue
 			}
-			name, _ := filepath.Rel(root, page)
-			for _, m := range link.FindAllStringSubmatch(fence.ReplaceAllString(string(b), ""), -1) {
-				file, anchor, _ := strings.Cut(m[1], "#")
-				if strings.Contains(file, "://") {
-					continue
-				}
-				checked++
-				to := page
-				if file != "" {
-					to = filepath.Join(filepath.Dir(page), file)
-				}
-				target, err := os.ReadFile(to)
-				if info, serr := os.Stat(to); err != nil && (serr != nil || !info.IsDir()) {
-					t.Errorf("%s: the link %s leads nowhere", name, m[1])
-					continue
-				}
-				if anchor != "" && !anchors(string(target))[anchor] {
-					t.Errorf("%s: the link %s names no heading of %s", name, m[1], filepath.Base(to))
-				}
+			checked++
+			to := page
+			if file != "" {
+				to = filepath.Join(filepath.Dir(page), file)
+			}
+			target, err := os.ReadFile(to)
+			if info, serr := os.Stat(to); err != nil && (serr != nil || !info.IsDir()) {
+				t.Errorf("%s: the link %s leads nowhere", name, m[1])
+				continue
+			}
+			if anchor != "" && !anchors(string(target))[anchor] {
+				t.Errorf("%s: the link %s names no heading of %s", name, m[1], filepath.Base(to))
 			}
 		}
 	}
 	if checked == 0 {
 		t.Error("no page has a link")
+	}
+}
+
+// Every page can be come to from the index of docs/.
+func TestIndex(t *testing.T) {
+	index := string(read(t, filepath.Join(repository(t), "docs/README.md")))
+	for _, page := range pagesOf(t, "docs/*.md", "docs/howto/*.md") {
+		if name := strings.TrimPrefix(page, "docs/"); name != "README.md" && !strings.Contains(index, "]("+name+")") {
+			t.Errorf("docs/README.md has no link to %s", name)
+		}
 	}
 }
