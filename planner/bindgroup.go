@@ -71,6 +71,9 @@ func (b *binder) groupBy(q *ast.Select, sc *scope) (*scope, error) {
 			g.sets = [][]int{}
 		}
 	}
+	if g.sets != nil {
+		b.tellApart(g)
+	}
 	sets := [][]int{{}}
 	for i := range q.GroupBy {
 		it := &q.GroupBy[i]
@@ -93,6 +96,24 @@ func (b *binder) groupBy(q *ast.Select, sc *scope) (*scope, error) {
 		g.sets = sets
 	}
 	return out, nil
+}
+
+// tellApart gives each column of the input an id of its own: a set may hold one of two columns for which a subquery
+// computes the same, and the other is NULL then.
+func (b *binder) tellApart(g *groupScope) {
+	in := *g.input
+	in.cols = slices.Clone(in.cols)
+	seen := map[int]bool{}
+	for i := range in.cols {
+		c := &in.cols[i]
+		if seen[c.id] {
+			same := b.columns.ref(c.id)
+			c.id = b.columns.copy(c.id)
+			g.items = append(g.items, extendItem{c.id, same})
+		}
+		seen[c.id] = true
+	}
+	g.input = &in
 }
 
 // maxGroupingSets bounds CUBE, which doubles the sets with each column.
