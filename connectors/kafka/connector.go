@@ -129,21 +129,8 @@ func (c *connector) sourceConfig(t *spi.Table) (cfg sourceConfig, err error) {
 		return cfg, err
 	}
 	o := t.Options
-	topic, hasTopic := o["topic"]
-	pattern, hasPattern := o["topic-pattern"]
-	switch {
-	case hasTopic && hasPattern:
-		return cfg, &spi.OptionError{Name: "topic-pattern", Msg: "options 'topic' and 'topic-pattern' exclude each other"}
-	case hasTopic:
-		if cfg.topics, err = topicList(topic); err != nil {
-			return cfg, err
-		}
-	case hasPattern:
-		if cfg.pattern, err = topicPattern(pattern); err != nil {
-			return cfg, err
-		}
-	default:
-		return cfg, &spi.OptionError{Name: "topic", Msg: "option 'topic' is missing: it names the topic to read"}
+	if err := cfg.readTopics(o); err != nil {
+		return cfg, err
 	}
 	if cfg.layout, err = newLayout(c.registry, t, c.upsert); err != nil {
 		return cfg, err
@@ -183,6 +170,23 @@ func (c *connector) sourceConfig(t *spi.Table) (cfg sourceConfig, err error) {
 	}
 	cfg.parallelism, err = spi.Parallelism(o, "scan.parallelism")
 	return cfg, err
+}
+
+// readTopics reads which topics are to be read.
+func (cfg *sourceConfig) readTopics(o spi.Options) (err error) {
+	topic, hasTopic := o["topic"]
+	pattern, hasPattern := o["topic-pattern"]
+	switch {
+	case hasTopic && hasPattern:
+		return &spi.OptionError{Name: "topic-pattern", Msg: "options 'topic' and 'topic-pattern' exclude each other"}
+	case hasTopic:
+		cfg.topics, err = topicList(topic)
+	case hasPattern:
+		cfg.pattern, err = topicPattern(pattern)
+	default:
+		return &spi.OptionError{Name: "topic", Msg: "option 'topic' is missing: it names the topic to read"}
+	}
+	return err
 }
 
 // sinkConfig is a table's options as a sink.

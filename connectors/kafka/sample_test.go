@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"github.com/sluicesql/sluice/connectors/spi"
 )
 
@@ -74,5 +76,51 @@ func TestSample(t *testing.T) {
 		if _, err := Sample(ctx, options(name, value), 1); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %s", value, err, want)
 		}
+	}
+}
+
+// TestSampleOfCompacted ends a sample at the log's end where compaction has removed the records before it.
+func TestSampleOfCompacted(t *testing.T) {
+	t.Parallel()
+	b := startBroker(t)
+	createTopic(t, b, "t", 1)
+	produce(t, b, "t", "a", "1", "b", "2")
+	const end = 7 // of the log, whose last five records are gone
+	c := b.Cluster()
+	c.ControlKey(int16(kmsg.ListOffsets), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		asked := req.(*kmsg.ListOffsetsRequest).Topics[0]
+		if asked.Partitions[0].Timestamp != listLatest {
+			return nil, nil, false
+		}
+		resp := req.ResponseKind().(*kmsg.ListOffsetsResponse)
+		rt := kmsg.NewListOffsetsResponseTopic()
+		rt.Topic = asked.Topic
+		rp := kmsg.NewListOffsetsResponseTopicPartition()
+		rp.Offset = end
+		rt.Partitions = append(rt.Partitions, rp)
+		resp.Topics = append(resp.Topics, rt)
+		return resp, nil, true
+	})
+	c.ControlKey(int16(kmsg.Fetch), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		asked := req.(*kmsg.FetchRequest).Topics[0]
+		if asked.Partitions[0].FetchOffset < 2 {
+			return nil, nil, false
+		}
+		resp := req.ResponseKind().(*kmsg.FetchResponse)
+		rt := kmsg.NewFetchResponseTopic()
+		rt.Topic, rt.TopicID = asked.Topic, asked.TopicID
+		rp := kmsg.NewFetchResponseTopicPartition()
+		rp.HighWatermark, rp.LastStableOffset = end, end
+		rt.Partitions = append(rt.Partitions, rp)
+		resp.Topics = append(resp.Topics, rt)
+		return resp, nil, true
+	})
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	got, err := Sample(ctx, spi.Options{"topic": "t", "properties.bootstrap.servers": b.Addr()}, 100)
+	if err != nil || len(got) != 2 || got[1].Offset != 1 {
+		t.Errorf("got %v, %v", got, err)
 	}
 }
