@@ -155,12 +155,8 @@ func sortPaths(paths []string) (files, folders []string, err error) {
 // sqlFiles are the SQL files of a folder and those below it. With apart, folders of pipelines are told apart from the files
 // that lie in none of these.
 func sqlFiles(dir string, apart bool) (pipelines, files []string, err error) {
-	err = filepath.WalkDir(dir+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
+	err = walkVisible(dir, func(path string, d fs.DirEntry) error {
 		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && strings.HasPrefix(d.Name(), ".") && d.Name() != "." && d.Name() != "..":
-			return filepath.SkipDir
 		case d.IsDir() && apart:
 			if pipeline.Is(path) {
 				pipelines = append(pipelines, filepath.Clean(path))
@@ -175,6 +171,21 @@ func sqlFiles(dir string, apart bool) (pipelines, files []string, err error) {
 		err = fmt.Errorf("%s: there is no pipeline and no .sql file in this folder", dir)
 	}
 	return pipelines, files, err
+}
+
+// walkVisible calls f for a folder and all that is below it, but for what lies in hidden folders, such as .git, that are
+// not named themselves. Links to folders are followed where they are named, as a path that ends in a slash is.
+func walkVisible(dir string, f func(path string, e fs.DirEntry) error) error {
+	root := dir + string(filepath.Separator)
+	return filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && path != root && strings.HasPrefix(e.Name(), "."):
+			return filepath.SkipDir
+		}
+		return f(path, e)
+	})
 }
 
 // mistakesOf are the mistakes with places that an error consists of.

@@ -25,7 +25,11 @@ func TestScripts(t *testing.T) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "file":
-				if err := os.WriteFile(filepath.Join(dir, d.CmdArgs[0].Key), []byte(strings.ReplaceAll(d.Input, "\n====\n", "\n----\n")+"\n"), 0o600); err != nil {
+				name := filepath.Join(dir, d.CmdArgs[0].Key)
+				if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(name, []byte(strings.ReplaceAll(d.Input, "\n====\n", "\n----\n")+"\n"), 0o600); err != nil {
 					t.Fatal(err)
 				}
 				return ""

@@ -209,10 +209,9 @@ func findSuites(sources sourceTexts, paths []string) ([]*suite, error) {
 			}
 			continue
 		}
-		// Links to folders are followed where they are named, as a path that ends in a slash is.
-		err = filepath.WalkDir(p+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error {
-			if err != nil || e.IsDir() || !strings.HasSuffix(path, sqltest.Extension) {
-				return err
+		err = walkVisible(p, func(path string, e fs.DirEntry) error {
+			if e.IsDir() || !strings.HasSuffix(path, sqltest.Extension) {
+				return nil
 			}
 			return add(filepath.Clean(path))
 		})

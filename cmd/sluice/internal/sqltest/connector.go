@@ -2,6 +2,7 @@ package sqltest
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"strings"
 	"sync/atomic"
@@ -76,12 +77,20 @@ func (c *connector) here(t *spi.Table) *spi.Table {
 	return &moved
 }
 
-// CheckSource implements spi.Connector: the table as it is declared has to be right too.
+// CheckSource implements spi.Connector: the table as it is declared has to be right too. A test waits until a source
+// has given all that it has, so that one without an end that is no topic cannot be part of it.
 func (c *connector) CheckSource(t *spi.Table) (spi.SourceTraits, error) {
-	if traits, err := c.Connector.CheckSource(t); err != nil {
+	traits, err := c.Connector.CheckSource(t)
+	switch {
+	case err != nil:
 		return traits, err
+	case c.kafka():
+		return c.Connector.CheckSource(c.here(t))
+	case !traits.Bounded:
+		return traits, &spi.OptionError{Name: "connector", Value: true, Msg: fmt.Sprintf("table %s of the connector %s has no end, so that no step of a test would ever have taken in all of it: "+
+			"give it an end (for datagen 'number-of-rows' = '${ROWS}', with set-var ROWS=100 in the test)", t.Name, c.Name())}
 	}
-	return c.Connector.CheckSource(c.here(t))
+	return traits, nil
 }
 
 // CheckSink implements spi.Connector.

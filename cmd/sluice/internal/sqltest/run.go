@@ -491,9 +491,18 @@ func difference(expected, found []string) []string {
 	return append(missing, out...)
 }
 
-// Updated is the file's text with the expectations that its cases have.
+// Updated is the file's text with the expectations that its cases have. It has the line ends that the file has.
 func (f *File) Updated() string {
-	lines := strings.Split(f.Text, "\n")
+	breaks := strings.Count(f.Text, "\r\n")
+	if breaks == 0 || breaks < strings.Count(f.Text, "\n") {
+		return f.updated(f.Text)
+	}
+	return strings.ReplaceAll(f.updated(strings.ReplaceAll(f.Text, "\r\n", "\n")), "\n", "\r\n")
+}
+
+// updated is Updated of the file's text, or of the same lines.
+func (f *File) updated(text string) string {
+	lines := strings.Split(text, "\n")
 	var all []*directive
 	for _, c := range f.Cases {
 		for _, d := range c.directives {

@@ -16,6 +16,9 @@ const Extension = ".test"
 // separator stands between what a directive is given and what it is to show.
 const separator = "----"
 
+// byteOrderMark begins the files of some editors.
+const byteOrderMark = "\uFEFF"
+
 // File is a file of tests.
 type File struct {
 	Path, Text string
@@ -78,8 +81,14 @@ func Parse(path, text string) (*File, error) {
 	}
 	lines := strings.Split(text, "\n")
 	offsets := make([]int, len(lines))
-	for i := range len(lines) - 1 {
-		offsets[i+1] = offsets[i] + len(lines[i]) + 1
+	for i, l := range lines {
+		if i+1 < len(lines) {
+			offsets[i+1] = offsets[i] + len(l) + 1
+		}
+		lines[i] = strings.TrimSuffix(l, "\r")
+	}
+	if l, ok := strings.CutPrefix(lines[0], byteOrderMark); ok {
+		lines[0], offsets[0] = l, len(byteOrderMark)
 	}
 	for n := 0; n < len(lines); {
 		words := strings.Fields(lines[n])
@@ -99,7 +108,7 @@ func Parse(path, text string) (*File, error) {
 			n++
 			d.expectedLine = n + 1
 			for n < len(lines) && strings.TrimSpace(lines[n]) != "" {
-				d.expected = append(d.expected, strings.TrimRight(lines[n], " \r"))
+				d.expected = append(d.expected, strings.TrimRight(lines[n], " "))
 				n++
 			}
 		}
