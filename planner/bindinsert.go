@@ -19,6 +19,7 @@ type insertPlace struct {
 
 // selectResult binds a top-level SELECT.
 func (jb *jobBuilder) selectResult(st *ast.QueryStatement) error {
+	jb.b.result = st.Query
 	q, err := jb.b.query(st.Query)
 	if err != nil {
 		return err
@@ -34,6 +35,14 @@ func (jb *jobBuilder) selectResult(st *ast.QueryStatement) error {
 		}
 		sink.ids = append(sink.ids, f.id)
 		sink.names = append(sink.names, f.name)
+	}
+	if jb.b.s.showsTables() {
+		sink.shown = q.order
+	}
+	for _, k := range sink.shown {
+		if !slices.Contains(sink.ids, k.col) {
+			sink.ids = append(sink.ids, k.col)
+		}
 	}
 	sink.in = bare(x)
 	jb.job.sinks = append(jb.job.sinks, sink)

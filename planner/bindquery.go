@@ -23,6 +23,8 @@ type binder struct {
 	outer *scope
 	// hinted are the tables to which hints gave options of their own.
 	hinted map[hintedKey]*Table
+	// result is the query whose result is shown; nil in an INSERT.
+	result *ast.Query
 	// ttls are the STATE_TTL hints of the query that is being bound; nil without.
 	ttls *ttlHints
 }
@@ -50,9 +52,12 @@ func (b *binder) query(q *ast.Query) (*boundQuery, error) {
 			return nil, err
 		}
 	}
-	if len(q.OrderBy) > 0 && q.Limit == nil && q.Offset == nil {
-		return nil, notAvailable(q.OrderBy[0].Pos, "ORDER BY without LIMIT",
-			"the rows of a result that is kept up to date have no order; leave it out, or add LIMIT n to keep the first n rows")
+	if len(q.OrderBy) > 0 && q.Limit == nil && q.Offset == nil && !(q == b.result && b.s.showsTables()) {
+		help := "the rows of a result that is kept up to date have no order; leave it out, or add LIMIT n to keep the first n rows"
+		if q == b.result {
+			help += "; a table that is shown has one: SET '" + OptResultMode + "' = 'table'"
+		}
+		return nil, notAvailable(q.OrderBy[0].Pos, "ORDER BY without LIMIT", help)
 	}
 	var res *boundQuery
 	var err error

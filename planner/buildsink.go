@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/engine/keyenc"
 	"github.com/sluicesql/sluice/sql/ast"
 )
 
@@ -38,11 +39,15 @@ func (b *builder) sink(l *logicalSink) (*Sink, error) {
 // resultSink describes the result of a top-level SELECT.
 func (b *builder) resultSink(n *Sink, l *logicalSink, s *stream) {
 	t := &spi.Table{}
-	for i := range s.ids {
+	for i := range l.names {
 		typ := s.props().Columns[i].Type
 		t.Columns = append(t.Columns, spi.Column{Name: l.names[i], Type: typ})
 		n.Spec.Columns = append(n.Spec.Columns, i)
 		n.Columns = append(n.Columns, Column{l.names[i], typ})
+	}
+	n.Columns = append(n.Columns, s.props().Columns[len(l.names):]...)
+	for _, k := range s.orderKeys(l.shown) {
+		n.Spec.Order = append(n.Spec.Order, keyenc.OrderColumn{Column: keyenc.Column{Index: k.Col, Phys: n.Columns[k.Col].Type.Phys()}, Desc: k.Desc, NullsLast: k.NullsLast})
 	}
 	n.Spec.Table, n.Spec.Mode, n.Spec.TimeZone = t, s.props().Mode, b.zone
 }

@@ -309,6 +309,13 @@ func describeSink(n *Sink) (string, []string) {
 			d = append(d, "equal rows that come and go in an epoch cancel")
 		}
 	}
+	if len(n.Spec.Order) > 0 {
+		var order []OrderKey
+		for _, c := range n.Spec.Order {
+			order = append(order, OrderKey{c.Index, c.Desc, c.NullsLast})
+		}
+		d = append(d, "shown in the order of "+orderText(&n.Props, order))
+	}
 	if len(n.NotNull) > 0 {
 		d = append(d, "a NULL ends the job in: "+n.names(n.NotNull))
 	}

@@ -344,7 +344,7 @@ type Sink struct {
 	// Transactional says that the sink takes its output in transactions (spi.TransactionalSink).
 	Transactional bool
 	// Spec is what the connector will be asked for (Name, Writers, Warn are the runtime's). For the result of a
-	// SELECT it has Table.Columns, Columns and Mode alone.
+	// SELECT it has Table.Columns, Columns, Order and Mode alone.
 	Spec spi.SinkSpec
 	// PairKey are columns that hold a unique key of the input: changes of equal PairKey in an epoch become
 	// one update. Nil when no key is known; then the changes that an operator made as one update stay one.

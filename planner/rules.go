@@ -57,6 +57,9 @@ type logicalSink struct {
 	// sink is nil for the result of a SELECT, whose columns are then named by names.
 	sink  *sinkInfo
 	names []string
+	// shown are the columns by which the rows of a result are sorted that is shown as a table. Those that are not
+	// written stand behind those that are, without a name.
+	shown []orderKey
 	at    insertPlace
 	// order are the columns by which the rows of one key of the sink are ordered; nil where there is one at most.
 	order []int

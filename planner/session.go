@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"strings"
 	"time"
 
 	"github.com/sluicesql/sluice/connectors/spi"
@@ -14,11 +15,26 @@ type Session struct {
 	registry *spi.Registry
 	catalog  *catalog
 	options  map[string]string // those set
+	// resultMode goes before the option OptResultMode unless it is empty.
+	resultMode string
 }
 
 // NewSession returns a session with an empty catalog.
 func NewSession(r *spi.Registry) *Session {
 	return &Session{registry: r, catalog: newCatalog(), options: map[string]string{}}
+}
+
+// ShowResults says how the results of top-level SELECTs are shown, whatever the option OptResultMode says: one of its
+// values, or another word for a way of the caller's. The rows of a table are shown in the query's order.
+func (s *Session) ShowResults(mode string) { s.resultMode = mode }
+
+// showsTables reports whether the rows of a result are shown as a table, which has an order.
+func (s *Session) showsTables() bool {
+	mode := s.resultMode
+	if mode == "" {
+		mode = s.Option(OptResultMode)
+	}
+	return strings.EqualFold(mode, "TABLE")
 }
 
 func (s *Session) exprCtx() *expr.Ctx { return &expr.Ctx{Zone: s.location()} }

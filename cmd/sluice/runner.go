@@ -111,6 +111,7 @@ func (r *runner) end(err error) error {
 // script plans the statements and does what they ask for, in order.
 func (r *runner) script(stmts []ast.Statement) error {
 	session := planner.NewSession(newRegistry(r.out, r.notes))
+	session.ShowResults(r.flags.result)
 	if err := r.project.apply(session); err != nil {
 		return err
 	}

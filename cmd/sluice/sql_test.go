@@ -1,9 +1,15 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
+	"io"
+	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // SHOW JOBS lists a job of the shell's own once, also when its state directory is not written from the root.
@@ -44,5 +50,74 @@ SELECT 'went on' AS x;
 	}
 	if code := p.end(); code != exitInterrupted {
 		t.Errorf("exit code %d\n%s", code, p.stderr.String())
+	}
+}
+
+// The rows of a table are in the order that the query asks for, also by what it does not show.
+func TestSQLOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	type line struct {
+		n    int
+		s    string // empty for NULL
+		seen string
+	}
+	var lines []line
+	var values []string
+	for i := range 200 {
+		l := line{n: rng.IntN(40) - 20, seen: fmt.Sprintf("row %d", i)}
+		text := "CAST(NULL AS STRING)"
+		if rng.IntN(4) > 0 {
+			l.s = string(rune('a'+rng.IntN(5))) + strings.Repeat("z", rng.IntN(3))
+			text = "'" + l.s + "'"
+		}
+		lines = append(lines, l)
+		values = append(values, fmt.Sprintf("(%d, %s, '%s')", l.n, text, l.seen))
+	}
+	slices.SortFunc(lines, func(a, b line) int {
+		null := func(l line) int {
+			if l.s == "" {
+				return 1
+			}
+			return 0
+		}
+		return cmp.Or(cmp.Compare(null(a), null(b)), -strings.Compare(a.s, b.s), cmp.Compare(a.n, b.n), strings.Compare(a.seen, b.seen))
+	})
+	want := func(n int) string {
+		out := "seen\n"
+		for _, l := range lines[:n] {
+			out += l.seen + "\n"
+		}
+		return out
+	}
+	query := "SELECT seen FROM (VALUES " + strings.Join(values, ", ") + ") AS t(n, s, seen) ORDER BY s DESC NULLS LAST, n, seen"
+	dir := workspace(t)
+	for text, n := range map[string]int{query: len(lines), query + " LIMIT 17": 17} {
+		if o := sluice(t, dir, "", "sql", "--output", "csv", "-e", text).succeeded(t); o.stdout != want(n) {
+			t.Errorf("%d rows:\n%s", n, o.stdout)
+		}
+	}
+	if o := sluice(t, dir, query+";", "run", "--result", "table", "-").succeeded(t); strings.Index(o.stdout, lines[0].seen+" ") > strings.Index(o.stdout, lines[1].seen+" ") {
+		t.Errorf("run shows\n%s", o.stdout)
+	}
+}
+
+// The changes of a query that never ends have no order, and an update of what its order alone reads is none of its
+// result.
+func TestSQLOrderOfChanges(t *testing.T) {
+	const table = "CREATE TABLE ticks (n BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '10');"
+	o := sluice(t, workspace(t), table+"SELECT n FROM ticks ORDER BY n;", "sql")
+	if o.code != exitWrong || !strings.Contains(o.stderr, "ORDER BY without LIMIT") {
+		t.Errorf("exit code %d\n%s", o.code, o.stderr)
+	}
+	p := start(t, table+"SELECT 'same' AS x FROM (SELECT MAX(n) AS m FROM ticks) AS t ORDER BY m LIMIT 1;", "sql")
+	var seen []string
+	for range 4 {
+		seen = append(seen, strings.Fields(p.line())...)
+	}
+	time.Sleep(time.Second) // for changes that should not come
+	p.signal(os.Interrupt)
+	rest, _ := io.ReadAll(p.lines)
+	if code := p.end(); code != exitInterrupted || strings.Contains(string(rest), "same") || !slices.Contains(seen, "same") {
+		t.Errorf("exit code %d: %v\n%s", code, seen, rest)
 	}
 }

@@ -165,7 +165,7 @@ func (s *shell) statement(st ast.Statement) error {
 	start := time.Now()
 	text := ast.String(st)
 	s.last = text + ";"
-	script, err := s.session.Run([]ast.Statement{st})
+	script, err := s.plan(st)
 	if err != nil {
 		return wrong(s.sources.locate(err))
 	}
@@ -182,6 +182,24 @@ func (s *shell) statement(st ast.Statement) error {
 	}
 	return nil
 }
+
+// plan plans a statement. The table of a query that never ends is seen only while somebody looks at it: elsewhere what
+// is shown are its changes, which have no order.
+func (s *shell) plan(st ast.Statement) (*planner.Script, error) {
+	script, err := s.session.Run([]ast.Statement{st})
+	if err != nil || s.looks() || len(script.Steps) != 1 {
+		return script, err
+	}
+	if j, ok := script.Steps[0].(*planner.Job); ok && j.Query && !bounded(j.Plan) {
+		s.session.ShowResults(result.Tableau.String())
+		defer s.session.ShowResults("")
+		return s.session.Run([]ast.Statement{st})
+	}
+	return script, nil
+}
+
+// looks reports whether somebody looks at results while they change.
+func (s *shell) looks() bool { return s.interactive && s.file == nil }
 
 func (s *shell) do(step planner.Step, text string) error {
 	switch t := step.(type) {
@@ -259,13 +277,13 @@ func (s *shell) query(j *planner.Job) error {
 		return wrong(s.sources.locate(&ast.Error{Pos: j.Pos, Msg: err.Error()}))
 	}
 	endless := !bounded(j.Plan)
-	o := result.Options{Mode: mode, Layout: s.layout, MaxRows: s.settings(j).int(planner.OptResultMaxRows), Plain: !s.interactive || s.file != nil}
+	o := result.Options{Mode: mode, Layout: s.layout, MaxRows: s.settings(j).int(planner.OptResultMaxRows), Plain: !s.looks()}
 	var whole bytes.Buffer // a result that is shown as a whole
 	switch {
-	case mode == result.Table && endless && s.interactive && s.file == nil:
+	case mode == result.Table && endless && s.looks():
 		return s.live(cfg, o)
 	case mode == result.Table && endless:
-		o.Mode = result.Tableau // a table that never ends is never shown
+		o.Mode = result.Tableau // see plan
 		o.Out = s.destination()
 	case mode == result.Table:
 		o.Out = &whole

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sluicesql/sluice/engine/changelog"
+	"github.com/sluicesql/sluice/engine/keyenc"
 	"github.com/sluicesql/sluice/engine/types"
 )
 
@@ -247,6 +248,9 @@ type SinkSpec struct {
 	Columns []int
 	// Key are the positions, within Columns, of the primary key; empty without one.
 	Key []int
+	// Order is how the rows of a SELECT's result are sorted where they are shown as a table; empty for any order. The
+	// rows hold, behind Columns, those that the order alone needs.
+	Order []keyenc.OrderColumn
 	// Mode is what the sink will be handed: AppendOnly, Retract or Upsert. In mode Upsert a delete carries
 	// the whole row as it was last shown, and UpdateBefore is left out.
 	Mode    Mode

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/sluicesql/sluice/cmd/sluice/internal/display"
-	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/row"
 )
 
@@ -27,9 +26,9 @@ type liveTable struct {
 	stopped chan struct{}
 }
 
-func newLiveTable(cols []spi.Column, tz *time.Location, o Options) *liveTable {
+func newLiveTable(b bag, o Options) *liveTable {
 	v := &liveTable{
-		screen: o.Screen, out: o.Out, bag: newBag(cols, tz), changed: true,
+		screen: o.Screen, out: o.Out, bag: b, changed: true,
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	go v.run()

@@ -4,10 +4,8 @@ import (
 	"io"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/sluicesql/sluice/cmd/sluice/internal/display"
-	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/changelog"
 	"github.com/sluicesql/sluice/engine/keyenc"
 	"github.com/sluicesql/sluice/engine/row"
@@ -34,10 +32,10 @@ const keptChanges = 10_000
 // NewLive returns a result that is not open yet: Open is given it in its options.
 func NewLive() *Live { return &Live{} }
 
-func (l *Live) open(cols []spi.Column, tz *time.Location) {
+func (l *Live) open(b bag) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.bag = newBag(cols, tz)
+	l.bag = b
 }
 
 // encoder writes the operation in front of what a bag wants to know of a change.
@@ -104,22 +102,22 @@ type Snapshot struct {
 	rows    int
 }
 
-// Rows returns the rows in the order of a column's values, then in that of all; a negative column keeps the latter
-// alone.
+// Rows returns the rows in the order of a column's values, then in that of the query; a negative column keeps the
+// latter alone.
 func (l *Live) Rows(column int, descending bool) *Snapshot {
 	l.mu.Lock()
-	s := &Snapshot{bag: &bag{cols: l.bag.cols, tz: l.bag.tz, key: l.bag.key}, rows: l.bag.size}
+	s := &Snapshot{bag: &bag{cols: l.bag.cols, tz: l.bag.tz, order: l.bag.order}, rows: l.bag.size}
 	for r, c := range l.bag.rows {
 		s.entries = append(s.entries, entry{row: r, count: c})
 	}
 	l.mu.Unlock()
-	key := s.bag.key
+	order := s.bag.order
 	if column >= 0 {
-		key = append([]keyenc.Column{key[column]}, key...)
+		order = append([]keyenc.OrderColumn{s.bag.byColumn(column)}, order...)
 	}
 	var buf []byte
 	for i := range s.entries {
-		buf = keyenc.Append(buf[:0], row.Row(s.entries[i].row), key)
+		buf = keyenc.AppendOrder(buf[:0], row.Row(s.entries[i].row), order)
 		s.entries[i].key = string(buf)
 	}
 	sortEntries(s.entries)

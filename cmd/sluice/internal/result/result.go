@@ -93,12 +93,12 @@ func Open(spec spi.SinkSpec, o Options) (*Sink, error) {
 		// Upserts leave out the row before, which a bag of rows needs.
 		return nil, fmt.Errorf("a table cannot be shown of a result of mode %s", spec.Mode)
 	case o.Live != nil:
-		o.Live.open(cols, spec.TimeZone)
+		o.Live.open(newBag(cols, spec.Order, spec.TimeZone))
 		v = o.Live
 	case o.Screen != nil:
-		v = newLiveTable(cols, spec.TimeZone, o)
+		v = newLiveTable(newBag(cols, spec.Order, spec.TimeZone), o)
 	default:
-		v = newTable(cols, spec.TimeZone, o)
+		v = newTable(newBag(cols, spec.Order, spec.TimeZone), o)
 	}
 	if o.Out == nil {
 		o.Out = io.Discard // of a live result, which writes nothing by itself

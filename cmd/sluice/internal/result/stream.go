@@ -24,7 +24,7 @@ type stream struct {
 const opColumn = "op"
 
 func newStream(cols []spi.Column, tz *time.Location, layout display.Layout) *stream {
-	v := &stream{rows: newBag(cols, tz)}
+	v := &stream{rows: newBag(cols, nil, tz)}
 	v.sheet = display.NewSheet(layout, append([]display.Column{{Name: opColumn}}, v.rows.columns()...))
 	widest := []display.Cell{{Text: changelog.Insert.String()}}
 	for _, c := range cols {

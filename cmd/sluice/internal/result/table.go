@@ -18,19 +18,24 @@ import (
 
 // bag is a multiset of rows, kept up to date by changes.
 type bag struct {
-	cols []spi.Column
-	tz   *time.Location
-	key  []keyenc.Column // all columns, for the order of rows
-	rows map[string]int
-	size int
+	cols  []spi.Column
+	tz    *time.Location
+	order []keyenc.OrderColumn // of the rows: that of the query, then all columns
+	rows  map[string]int
+	size  int
 }
 
-func newBag(cols []spi.Column, tz *time.Location) bag {
-	b := bag{cols: cols, tz: tz, rows: map[string]int{}}
-	for i, c := range cols {
-		b.key = append(b.key, keyenc.Column{Index: i, Phys: c.Type.Phys()})
+func newBag(cols []spi.Column, order []keyenc.OrderColumn, tz *time.Location) bag {
+	b := bag{cols: cols, tz: tz, order: slices.Clone(order), rows: map[string]int{}}
+	for i := range cols {
+		b.order = append(b.order, b.byColumn(i))
 	}
 	return b
+}
+
+// byColumn is the order of a column's values.
+func (t *bag) byColumn(i int) keyenc.OrderColumn {
+	return keyenc.OrderColumn{Column: keyenc.Column{Index: i, Phys: t.cols[i].Type.Phys()}}
 }
 
 // encoder writes changes as a byte for the weight, the length and the bytes of the row.
@@ -104,7 +109,7 @@ type entry struct {
 	count    int
 }
 
-// least are the first n entries of the bag, in the order of their values.
+// least are the first n entries of the bag, in its order.
 func (t *bag) least(n int) []entry {
 	n = min(n, len(t.rows))
 	if n <= 0 {
@@ -114,7 +119,7 @@ func (t *bag) least(n int) []entry {
 	var key []byte
 	limit, limited := "", false // n entries are known to be no greater
 	for r, c := range t.rows {
-		key = keyenc.Append(key[:0], row.Row(r), t.key)
+		key = keyenc.AppendOrder(key[:0], row.Row(r), t.order)
 		if limited && string(key) > limit {
 			continue
 		}
@@ -177,8 +182,8 @@ type table struct {
 	layout display.Layout
 }
 
-func newTable(cols []spi.Column, tz *time.Location, o Options) *table {
-	return &table{newBag(cols, tz), o.MaxRows, o.Layout}
+func newTable(b bag, o Options) *table {
+	return &table{b, o.MaxRows, o.Layout}
 }
 
 func (t *table) epochEnd(io.Writer) error { return nil }
