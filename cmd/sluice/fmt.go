@@ -22,9 +22,10 @@ func newFmt(sources sourceTexts) *cobra.Command {
 		Short: "Lay out SQL files",
 		Long: `Lay out SQL files, and the .sql files of folders: keywords in upper case, one blank
 between tokens, lines indented by what they belong to, none longer than 120
-characters where it can be broken. Line breaks and comments stay where they are. The
-files are rewritten; - is standard input, which goes to standard output. What a
-statement means never changes, and a file with a syntax error stays as it is.
+characters where it can be broken, the types of a table's columns below one another.
+Line breaks and comments stay where they are. The files are rewritten; - is standard
+input, which goes to standard output. What a statement means never changes, and a file
+with a syntax error stays as it is.
 
 Exit codes: 0 done, 1 with --check or --diff when a file is not laid out so, 2 a file is wrong.`,
 		Example: `  sluice fmt pipelines/

@@ -15,6 +15,7 @@ import (
 	"github.com/sluicesql/sluice/connectors/kafka"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/internal/embed"
+	"github.com/sluicesql/sluice/sql/format"
 )
 
 const (
@@ -85,7 +86,11 @@ Exit codes: 0 printed, 1 the topic cannot be read or holds no rows, 2 a flag is 
 			}
 			with := []infer.Setting{{Name: "connector", Value: "kafka"}, {Name: "topic", Value: args[0]}, {Name: "properties.bootstrap.servers", Value: shown}}
 			with = append(append(with, given...), infer.Setting{Name: "scan.startup.mode", Value: "earliest-offset"})
-			if _, err := fmt.Fprint(cmd.OutOrStdout(), table.SQL(with)); err != nil {
+			laid, err := format.Text("", table.SQL(with))
+			if err != nil {
+				return &failure{exitFailed, err}
+			}
+			if _, err := fmt.Fprint(cmd.OutOrStdout(), laid); err != nil {
 				return &failure{exitFailed, err}
 			}
 			return nil

@@ -46,6 +46,9 @@ func TestRepository(t *testing.T) {
 		if sql {
 			texts++
 			hold(t, path, string(b))
+			if strings.Contains(path, "/examples/") || strings.Contains(path, "/scaffold/") {
+				model(t, path, string(b))
+			}
 			return nil
 		}
 		for _, text := range strings.Split(string(b), "\n----") {
@@ -67,12 +70,35 @@ func TestRepository(t *testing.T) {
 	}
 }
 
+// model holds a text that others are made after to the layout.
+func model(t *testing.T, path, text string) {
+	t.Helper()
+	if out, err := Text(path, text); err != nil || out != text {
+		t.Errorf("%s is not laid out; run sluice fmt: %v\n%s", path, err, out)
+	}
+}
+
 func parses(text string) bool {
 	_, err := parser.Parse("q.sql", text)
 	return err == nil
 }
 
+// hold formats a text as it is, and with a line break after each token.
 func hold(t *testing.T, path, text string) {
+	t.Helper()
+	holdOne(t, path, text)
+	if items, err := splitText(path, text); err == nil {
+		var b strings.Builder
+		for _, it := range items {
+			b.WriteString(it.text + "\n")
+		}
+		if broken := b.String(); meaning(broken) == meaning(text) { // not where a variable is a part of a token
+			holdOne(t, path, broken)
+		}
+	}
+}
+
+func holdOne(t *testing.T, path, text string) {
 	t.Helper()
 	out, err := Text(path, text)
 	if err != nil {

@@ -24,6 +24,8 @@ type item struct {
 	ends bool // it closes the bracket in
 	// first says that it begins a statement, or a query in brackets.
 	first bool
+	// pad is the number of blanks before it beside the one that divides words.
+	pad int
 }
 
 // lineComment says that the rest of the line is the comment's.

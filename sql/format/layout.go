@@ -64,9 +64,12 @@ func (l *layout) nest() {
 		if it.comment {
 			continue
 		}
-		next := l.word(i + 1)
+		next, last := l.word(i+1), ""
+		if p := l.before(i); p >= 0 {
+			last = l.items[p].text
+		}
 		switch {
-		case it.text == ")" || it.text == "]" || it.word == "END" && top >= 0 && l.items[top].kind >= inCase:
+		case it.text == ")" || it.text == "]" || it.text == ">" && top >= 0 && l.items[top].text == "<" || it.word == "END" && top >= 0 && l.items[top].kind >= inCase:
 			if top >= 0 {
 				it.ends = true
 				open = open[:len(open)-1]
@@ -75,6 +78,8 @@ func (l *layout) nest() {
 			if it.text == "(" && (next == "SELECT" || next == "WITH" || next == "VALUES") {
 				it.kind = inQuery
 			}
+			open = append(open, i)
+		case it.text == "<" && (last == "ROW" || last == "ARRAY" || last == "MAP" || last == "MULTISET"):
 			open = append(open, i)
 		case it.word == "CASE":
 			it.kind = inCase
@@ -178,6 +183,7 @@ func (l *layout) settleBreak(i int) {
 
 // lines writes the items as lines. Where one is too long it notes where to break, and reports that it has.
 func (l *layout) lines() (text string, changed bool) {
+	l.align()
 	var b strings.Builder
 	depth := make([]int, len(l.items)) // the indentation of the line that each item stands on
 	for i := 0; i < len(l.items); {
@@ -194,6 +200,7 @@ func (l *layout) lines() (text string, changed bool) {
 			depth[k] = d
 			if k > i && l.spaced(k) {
 				line.WriteByte(' ')
+				line.WriteString(strings.Repeat(" ", l.items[k].pad))
 			}
 			line.WriteString(l.items[k].text)
 		}
