@@ -47,7 +47,7 @@ const (
 )
 
 // sessionOptions is the one list of session options: checking, defaults, completion and documentation.
-var sessionOptions = []sessionOption{
+var sessionOptions = append([]sessionOption{
 	{Option: spi.Option{Name: OptParallelism, Kind: spi.IntOption, Default: "0",
 		Help: "number of shards; 0 for the number of cores"}},
 	{Option: spi.Option{Name: OptPipelineName, Default: "",
@@ -97,7 +97,7 @@ var sessionOptions = []sessionOption{
 		Help: "an epoch closes when it holds this many rows"}},
 	{Option: spi.Option{Name: OptEpochMaxBytes, Kind: spi.MemoryOption, Default: "64 mb",
 		Help: "an epoch closes when it holds this many bytes"}},
-}
+}, flinkOptions...)
 
 // SessionOptions declares all session options, for documentation and completion.
 func SessionOptions() []spi.Option {

@@ -25,6 +25,8 @@ type Options struct {
 	Heap string
 	// JVM are further arguments for java; nil means those that start fastest.
 	JVM []string
+	// Listeners are further ones, NAME://HOST:PORT each, besides that of Addr. Properties say what they are.
+	Listeners []string
 	// Properties are added to server.properties, or replace what stands there.
 	Properties map[string]string
 	// RemoveAtEnd deletes the broker's folder when the broker ends or the process
@@ -88,7 +90,7 @@ func startOnce(ctx context.Context, java, libs, dir string, opts Options) (*Brok
 		return nil, fmt.Errorf("folder for Kafka: %w", err)
 	}
 	for path, text := range map[string]string{
-		properties: settings(ports[0], ports[1], data, opts.Properties),
+		properties: settings(ports[0], ports[1], data, opts),
 		log4j:      log4jSettings,
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {

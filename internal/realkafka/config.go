@@ -14,13 +14,14 @@ import (
 // settings are the lines of server.properties. Everything that is made per
 // partition or per replica is as small as one node allows, and nothing waits for
 // further members, so that a broker is ready in seconds.
-func settings(brokerAddr, controllerAddr, dataDir string, extra map[string]string) string {
+func settings(brokerAddr, controllerAddr, dataDir string, opts Options) string {
+	listeners := strings.Join(append([]string{"PLAINTEXT://" + brokerAddr, "CONTROLLER://" + controllerAddr}, opts.Listeners...), ",")
 	p := map[string]string{
 		"process.roles":                                    "broker,controller",
 		"node.id":                                          "1",
 		"controller.quorum.voters":                         "1@" + controllerAddr,
-		"listeners":                                        "PLAINTEXT://" + brokerAddr + ",CONTROLLER://" + controllerAddr,
-		"advertised.listeners":                             "PLAINTEXT://" + brokerAddr + ",CONTROLLER://" + controllerAddr,
+		"listeners":                                        listeners,
+		"advertised.listeners":                             listeners,
 		"controller.listener.names":                        "CONTROLLER",
 		"inter.broker.listener.name":                       "PLAINTEXT",
 		"listener.security.protocol.map":                   "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
@@ -41,7 +42,7 @@ func settings(brokerAddr, controllerAddr, dataDir string, extra map[string]strin
 		"log.segment.bytes":                                "268435456",
 		"auto.create.topics.enable":                        "false",
 	}
-	maps.Copy(p, extra)
+	maps.Copy(p, opts.Properties)
 	var b strings.Builder
 	for _, k := range slices.Sorted(maps.Keys(p)) {
 		fmt.Fprintf(&b, "%s=%s\n", k, p[k])
