@@ -165,7 +165,7 @@ func (b *binder) fieldOf(x expr.Expr, f ast.Ident) (expr.Expr, error) {
 func (b *binder) operator(pos ast.Pos, name string, sc *scope, args ...ast.Expr) (expr.Expr, error) {
 	bound := make([]expr.Expr, len(args))
 	for i, a := range args {
-		x, err := b.expr(a, sc)
+		x, err := b.argument(pos, name, bound[:i], a, sc)
 		if err != nil {
 			return nil, err
 		}
@@ -254,29 +254,27 @@ func (b *binder) overlaps(e *ast.Binary, sc *scope) (expr.Expr, error) {
 func (b *binder) caseExpr(e *ast.Case, sc *scope) (expr.Expr, error) {
 	var args []expr.Expr
 	var places []ast.Expr
+	take := func(a ast.Expr, place ast.Expr) error {
+		x, err := b.argument(e.Pos, "CASE", args, a, sc)
+		args, places = append(args, x), append(places, place)
+		return err
+	}
 	for _, w := range e.Whens {
-		var cond expr.Expr
-		var err error
+		cond := w.Cond
 		if e.Operand != nil {
-			cond, err = b.operator(w.Cond.Position(), "=", sc, e.Operand, w.Cond)
-		} else {
-			cond, err = b.expr(w.Cond, sc)
+			cond = &ast.Binary{Pos: w.Cond.Position(), Op: ast.OpEq, Left: e.Operand, Right: w.Cond}
 		}
-		if err != nil {
+		if err := take(cond, w.Cond); err != nil {
 			return nil, err
 		}
-		then, err := b.expr(w.Then, sc)
-		if err != nil {
+		if err := take(w.Then, w.Then); err != nil {
 			return nil, err
 		}
-		args, places = append(args, cond, then), append(places, w.Cond, w.Then)
 	}
 	if e.Else != nil {
-		x, err := b.expr(e.Else, sc)
-		if err != nil {
+		if err := take(e.Else, e.Else); err != nil {
 			return nil, err
 		}
-		args, places = append(args, x), append(places, e.Else)
 	}
 	x, err := resolve(e.Pos, "CASE", args)
 	return x, placeArg(err, e.Pos, places)
@@ -344,7 +342,7 @@ func (b *binder) arguments(e *ast.Call, name string, sc *scope) ([]expr.Expr, []
 		if s, ok := a.(*ast.Symbol); ok {
 			args = append(args, expr.StringConst(s.Name))
 		} else {
-			x, err := b.expr(a, sc)
+			x, err := b.argument(e.Pos, name, args, a, sc)
 			if err != nil {
 				return nil, nil, err
 			}

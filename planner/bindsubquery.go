@@ -13,7 +13,12 @@ import (
 // keeps the marked rows or the others alone, a rule makes a semi or anti join of it.
 
 // subqueries are the joins that the subqueries of a clause ask for, inner ones first.
-type subqueries struct{ joins []*relOuter }
+type subqueries struct {
+	joins []*relOuter
+	// when are the conditions under which the value of the expression that is being bound is asked for: those of the
+	// branches that it is in.
+	when []expr.Expr
+}
 
 // attach joins r with the subqueries of the clause that was bound, which its expressions now see.
 func (s *subqueries) attach(r rel) rel {
@@ -91,7 +96,7 @@ func (b *binder) subquery(q *ast.Query, sc *scope) (*lifted, []field, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	l := &lifter{b: b, first: first, pos: q.Pos}
+	l := &lifter{b: b, first: first, pos: q.Pos, late: len(sc.subs.when) > 0}
 	f, err := l.lift(res.rel)
 	if err != nil {
 		return nil, nil, err
@@ -100,11 +105,18 @@ func (b *binder) subquery(q *ast.Query, sc *scope) (*lifted, []field, error) {
 }
 
 // mark joins the rows around with r and returns the column that says whether a row has a match.
-func (b *binder) mark(sc *scope, pos ast.Pos, r rel, conds []expr.Expr) expr.Expr {
+func (b *binder) mark(sc *scope, pos ast.Pos, r rel, conds []expr.Expr) (expr.Expr, error) {
+	if b.never(sc.subs) {
+		return expr.BoolConst(false), nil
+	}
+	on, err := b.limited(pos, sc.subs, r, conds, false)
+	if err != nil {
+		return nil, err
+	}
 	id := b.columns.add("$match", "match", types.Of(types.Boolean).Required())
-	o := &relOuter{kind: MarkJoin, right: joinInput{rel: r, pos: pos, kind: subqueryText}, conds: conds, mark: id, asked: unrelated(conds, r)}
+	o := &relOuter{kind: MarkJoin, right: joinInput{rel: r, pos: pos, kind: subqueryText}, conds: on, mark: id, asked: unrelated(conds, r)}
 	sc.subs.joins = append(sc.subs.joins, o)
-	return b.columns.ref(id)
+	return b.columns.ref(id), nil
 }
 
 // unrelated reports whether none of the conditions relates a subquery's rows to those around it.
@@ -132,7 +144,7 @@ func (b *binder) exists(e *ast.Exists, sc *scope) (expr.Expr, error) {
 	if f.agg != nil {
 		return nil, hint(errAt(e.Pos, "this EXISTS asks for the row of an aggregate without GROUP BY, which is always there"), "compare the aggregate's value")
 	}
-	return b.mark(sc, e.Pos, f.rel, f.conds), nil
+	return b.mark(sc, e.Pos, f.rel, f.conds)
 }
 
 // membership is a bound IN.
@@ -180,7 +192,8 @@ func (b *binder) in(pos ast.Pos, left ast.Expr, q *ast.Query, sc *scope, matchOn
 		nullable = nullable || !x.Type().NotNull || !y.Type().NotNull
 	}
 	if matchOnly || !nullable {
-		return &membership{match: b.mark(sc, pos, f.rel, conds)}, nil
+		match, err := b.mark(sc, pos, f.rel, conds)
+		return &membership{match: match}, err
 	}
 	if len(xs) > 1 {
 		return nil, hint(notAvailable(pos, "NOT IN of several columns of which some may be NULL", ""), "write NOT EXISTS")
@@ -216,7 +229,10 @@ func (b *binder) inNulls(pos ast.Pos, sc *scope, f *lifted, x expr.Expr, y int, 
 	}
 	m := &membership{}
 	r, on, _ := ref(conds)
-	m.match = b.mark(sc, pos, r, on)
+	var err error
+	if m.match, err = b.mark(sc, pos, r, on); err != nil {
+		return nil, err
+	}
 	value := f.value(b, y)
 	if !value.Type().NotNull {
 		r, on, own := ref(f.conds)
@@ -229,7 +245,9 @@ func (b *binder) inNulls(pos ast.Pos, sc *scope, f *lifted, x expr.Expr, y int, 
 		} else {
 			r = &relFilter{in: r, conds: []expr.Expr{isNull}}
 		}
-		m.null = b.mark(sc, pos, r, on)
+		if m.null, err = b.mark(sc, pos, r, on); err != nil {
+			return nil, err
+		}
 	}
 	if !x.Type().NotNull {
 		r, on, _ := ref(f.conds)
@@ -237,7 +255,11 @@ func (b *binder) inNulls(pos ast.Pos, sc *scope, f *lifted, x expr.Expr, y int, 
 		if err != nil {
 			return nil, err
 		}
-		if m.unknown, err = b.call(pos, "AND", isNull, b.mark(sc, pos, r, on)); err != nil {
+		some, err := b.mark(sc, pos, r, on)
+		if err != nil {
+			return nil, err
+		}
+		if m.unknown, err = b.call(pos, "AND", isNull, some); err != nil {
 			return nil, err
 		}
 	}
@@ -331,13 +353,21 @@ func (b *binder) scalar(e *ast.Subquery, sc *scope) (expr.Expr, error) {
 	if len(fields) != 1 {
 		return nil, errAt(e.Pos, "a subquery that stands for a value needs one column, and this one has %d", len(fields)).Coded(ast.CodeColumnCount)
 	}
+	x := f.value(b, fields[0].id)
+	if b.never(sc.subs) {
+		return expr.NullConst(x.Type()), nil
+	}
+	conds, err := b.limited(e.Pos, sc.subs, f.rel, f.conds, true)
+	if err != nil {
+		return nil, err
+	}
 	o := &relOuter{
-		kind: LeftJoin, right: joinInput{rel: f.rel, pos: e.Pos, kind: subqueryText}, conds: f.conds,
+		kind: LeftJoin, right: joinInput{rel: f.rel, pos: e.Pos, kind: subqueryText}, conds: conds,
 		asked: unrelated(f.conds, f.rel), single: "the subquery at " + e.Pos.String(),
 	}
-	x := f.value(b, fields[0].id)
 	own := f.rel.out()
-	beside := f.agg == nil && slices.ContainsFunc(expr.ColumnsOf(x), func(c int) bool { return !slices.Contains(own, c) })
+	col, plain := x.(*expr.Column)
+	beside := f.agg == nil && (!plain || !slices.Contains(own, col.Index))
 	marker := -1
 	if beside { // of the value alone one could not tell whether there is a row
 		marker = b.columns.add("$row", "row", types.Of(types.Boolean).Required())

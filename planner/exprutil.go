@@ -49,6 +49,8 @@ func total(e expr.Expr) bool {
 		if !totalCast(c.Args[0].Type(), c.T) {
 			return false
 		}
+	case "ATTEMPT", "FAILURE":
+		return true
 	case "LIKE":
 		// A pattern that is no constant may be malformed.
 		if slices.ContainsFunc(c.Args[1:], func(a expr.Expr) bool { return !isConst(a) }) {

@@ -14,6 +14,8 @@ type lifter struct {
 	// first is the first column that the subquery made: smaller numbers are of the query around it.
 	first int
 	pos   ast.Pos
+	// late says that the subquery's value may not be asked for: what can fail then rises too, as far as it can.
+	late bool
 }
 
 // lifted is a tree without outer columns.
@@ -51,9 +53,12 @@ func (l *lifter) outer(e expr.Expr) bool {
 
 func (l *lifter) anyOuter(es []expr.Expr) bool { return slices.ContainsFunc(es, l.outer) }
 
+// rises reports whether e is computed above the subquery's tree.
+func (l *lifter) rises(e expr.Expr) bool { return l.outer(e) || l.late && !total(e) }
+
 // lift frees r.
 func (l *lifter) lift(r rel) (*lifted, error) {
-	if !l.correlated(r) {
+	if !l.correlated(r) && (!l.late || !l.fallible(r)) {
 		return &lifted{rel: r}, nil
 	}
 	switch r := r.(type) {
@@ -71,6 +76,7 @@ func (l *lifter) lift(r rel) (*lifted, error) {
 		if err != nil {
 			return nil, err
 		}
+		l.putBack(f)
 		r.left.rel = f.rel
 		f.rel = r
 		return f, l.noneOf(f)
@@ -84,6 +90,7 @@ func (l *lifter) lift(r rel) (*lifted, error) {
 		if err != nil {
 			return nil, err
 		}
+		l.putBack(f)
 		r.in = f.rel
 		f.rel = r
 		return f, l.noneOf(f)
@@ -132,10 +139,10 @@ func (l *lifter) correlated(r rel) bool {
 	return found
 }
 
-// split divides conditions into those of the tree itself and those with outer columns.
-func (l *lifter) split(f *lifted, conds []expr.Expr) (own, outer []expr.Expr) {
+// split divides conditions into those of the tree itself and those that rise.
+func (l *lifter) split(f *lifted, conds []expr.Expr, rises func(expr.Expr) bool) (own, outer []expr.Expr) {
 	for _, c := range conds {
-		if c = f.inline(c); l.outer(c) {
+		if c = f.inline(c); rises(c) {
 			outer = append(outer, c)
 		} else {
 			own = append(own, c)
@@ -168,7 +175,7 @@ func (l *lifter) liftFilter(r *relFilter) (*lifted, error) {
 		}
 		return f, nil
 	}
-	own, outer := l.split(f, r.conds)
+	own, outer := l.split(f, r.conds, l.rises)
 	f.rel, f.conds = filtered(f.rel, own), append(f.conds, outer...)
 	return f, nil
 }
@@ -181,7 +188,7 @@ func (l *lifter) liftExtend(r *relExtend) (*lifted, error) {
 	x := &relExtend{in: f.rel}
 	for _, it := range r.items {
 		e := f.inline(it.e)
-		if f.agg == nil && !l.outer(e) {
+		if f.agg == nil && !l.rises(e) {
 			x.items = append(x.items, extendItem{it.id, e})
 			continue
 		}
@@ -198,16 +205,17 @@ func (l *lifter) liftJoin(r *relJoin) (*lifted, error) {
 	out := &lifted{rel: r}
 	for i := range r.inputs {
 		f, err := l.lift(r.inputs[i].rel)
-		if err == nil {
-			err = l.noneOf(f)
-		}
 		if err != nil {
+			return nil, err
+		}
+		l.putBack(f)
+		if err := l.noneOf(f); err != nil {
 			return nil, err
 		}
 		r.inputs[i].rel = f.rel
 		out.conds = append(out.conds, f.conds...)
 	}
-	own, outer := l.split(out, r.conds)
+	own, outer := l.split(out, r.conds, l.outer)
 	r.conds, out.conds = own, append(out.conds, outer...)
 	return out, nil
 }
@@ -215,10 +223,15 @@ func (l *lifter) liftJoin(r *relJoin) (*lifted, error) {
 // liftAggregate groups by what the conditions below compare with outer columns.
 func (l *lifter) liftAggregate(r *relAggregate) (*lifted, error) {
 	f, err := l.lift(r.in)
-	if err == nil {
-		err = l.noneOf(f)
-	}
 	if err != nil {
+		return nil, err
+	}
+	calls := slices.Clone(r.calls)
+	failure := l.tolerate(f, r)
+	if failure != nil {
+		calls = append(calls, *failure)
+	}
+	if err := l.noneOf(f); err != nil {
 		return nil, err
 	}
 	x := &relExtend{in: f.rel}
@@ -242,10 +255,23 @@ func (l *lifter) liftAggregate(r *relAggregate) (*lifted, error) {
 		}
 		conds = append(conds, eq)
 	}
-	n := &relAggregate{in: bare(x), keys: keys, calls: r.calls, ttl: r.ttl}
+	n := &relAggregate{in: bare(x), keys: keys, calls: calls, ttl: r.ttl}
 	out := &lifted{rel: n, conds: conds}
-	if r.global {
+	switch {
+	case r.global && len(keys) == 0: // nothing divides its rows
+		n.global = true
+	case r.global:
 		out.agg = n
+	}
+	if failure != nil {
+		out.items = map[int]expr.Expr{}
+		for i := range r.calls {
+			id := r.calls[i].id
+			if r.calls[i].fn.Kind != expr.AggCount {
+				l.b.columns.list[id].typ.NotNull = false // where something failed
+			}
+			out.items[id] = expr.OrFail(l.b.columns.ref(id), l.b.columns.ref(failure.id))
+		}
 	}
 	return out, nil
 }

@@ -50,27 +50,28 @@ func derivedOuter(o *relOuter, known []expr.Expr) []expr.Expr {
 	})
 }
 
-// surelySingle reports whether the right rows that a left row meets are one at most, so that nothing has to be checked.
-func (o *relOuter) surelySingle() bool {
+// surelySingle reports whether the rows of right that a left row meets under conds are one at most, so that nothing has to
+// be checked.
+func surelySingle(conds []expr.Expr, right rel) bool {
 	var key []int
-	l, r := o.left.rel.out(), o.right.rel.out()
-	for _, c := range o.conds {
+	own := right.out()
+	for _, c := range conds {
 		a, b, ok := equality(c)
 		if !ok {
 			continue
 		}
 		for _, p := range [2][2]expr.Expr{{a, b}, {b, a}} {
-			if col, ok := stripCast(p[0]).(*expr.Column); ok && slices.Contains(r, col.Index) && within(p[1], l) {
+			if col, ok := stripCast(p[0]).(*expr.Column); ok && slices.Contains(own, col.Index) && !meets(p[1], own) {
 				key = append(key, col.Index)
 			}
 		}
 	}
-	return factsOf(o.right.rel).isKey(key)
+	return factsOf(right).isKey(key)
 }
 
 // simplified is the simpler join that gives the same rows under conds; nil when there is none.
 func simplified(o *relOuter, conds []expr.Expr) rel {
-	if o.single != "" && !o.surelySingle() {
+	if o.single != "" && !surelySingle(o.conds, o.right.rel) {
 		return nil
 	}
 	noLeft := slices.ContainsFunc(conds, func(c expr.Expr) bool { return rejects(c, o.left.rel.out()) })

@@ -1,6 +1,13 @@
 package expr
 
-import "github.com/sluicesql/sluice/engine/row"
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sluicesql/sluice/engine/row"
+	"github.com/sluicesql/sluice/engine/text"
+)
 
 // with is the call over other arguments of the same types.
 func (c *Call) with(args []Expr) *Call {
@@ -49,4 +56,30 @@ func failure(e Expr, c *Ctx, r row.Row) error {
 	again := Ctx{Zone: c.Zone, Now: c.Now}
 	f(&again, r)
 	return again.Err
+}
+
+// EvalError says where in the SQL, in which part of e, and over which values of r, an evaluation with c failed.
+func EvalError(err error, c *Ctx, e Expr, r row.Row) error {
+	if known, ok := errors.AsType[*keptFailure](err); ok {
+		return known
+	}
+	e = Failing(e, c, r, err)
+	place := ""
+	if call, ok := e.(*Call); ok && call.Place != "" {
+		place = call.Place + ": "
+	}
+	var values []string
+	seen := map[int]bool{}
+	Walk(e, func(part Expr) bool {
+		if col, ok := part.(*Column); ok && !seen[col.Index] {
+			seen[col.Index] = true
+			v := text.Append(nil, col.T, r.Get(col.Index, col.T.Phys()), c.Zone)
+			values = append(values, fmt.Sprintf("%s = %s", col.Name, v))
+		}
+		return true
+	})
+	if len(values) == 0 {
+		return fmt.Errorf("%s%s: %w", place, e, err)
+	}
+	return fmt.Errorf("%s%s, where %s: %w", place, e, strings.Join(values, ", "), err)
 }

@@ -91,7 +91,7 @@ func (c *Combine) holds(l, r row.Row) bool { return c.passes(c.widen(l, r)) }
 func (c *Combine) passes(w row.Row) bool {
 	ok, err := c.residual(c.ctx, w)
 	if err != nil {
-		c.fail(evalError(err, c.ctx, c.cond, w))
+		c.fail(expr.EvalError(err, c.ctx, c.cond, w))
 	}
 	return ok
 }
@@ -129,7 +129,7 @@ func (c *Combine) make(out *changelog.Batch, op changelog.Op, l, r, w row.Row) {
 		} else {
 			k.set(c.ctx, w, &c.rb)
 			if c.ctx.Err != nil {
-				c.fail(evalError(c.ctx.Err, c.ctx, k.e, w))
+				c.fail(expr.EvalError(c.ctx.Err, c.ctx, k.e, w))
 			}
 		}
 	}

@@ -83,7 +83,7 @@ func (c *combineMany) append(out *changelog.Batch, op changelog.Op, rows []row.R
 	if c.residual != nil {
 		ok, err := c.residual(c.ctx, w)
 		if err != nil {
-			c.fail(evalError(err, c.ctx, c.cond, w))
+			c.fail(expr.EvalError(err, c.ctx, c.cond, w))
 		}
 		if !ok {
 			return false
@@ -102,7 +102,7 @@ func (c *combineMany) append(out *changelog.Batch, op changelog.Op, rows []row.R
 		}
 		k.set(c.ctx, w, &c.rb)
 		if c.ctx.Err != nil {
-			c.fail(evalError(c.ctx.Err, c.ctx, k.e, w))
+			c.fail(expr.EvalError(c.ctx.Err, c.ctx, k.e, w))
 		}
 	}
 	out.Commit(op, c.rb.Finish(c.phys))

@@ -63,7 +63,7 @@ func (f *Filter) Push(b *changelog.Batch) error {
 func (f *Filter) pass(r row.Row) bool {
 	ok, err := f.cond(f.ctx, r)
 	if err != nil && f.err == nil {
-		f.err = evalError(err, f.ctx, f.e, r)
+		f.err = expr.EvalError(err, f.ctx, f.e, r)
 	}
 	return ok
 }

@@ -80,7 +80,7 @@ func (p *Project) Push(b *changelog.Batch) error {
 			default:
 				c.set(p.ctx, r, &p.rb)
 				if p.ctx.Err != nil {
-					return evalError(p.ctx.Err, p.ctx, c.e, r)
+					return expr.EvalError(p.ctx.Err, p.ctx, c.e, r)
 				}
 			}
 		}

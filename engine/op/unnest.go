@@ -78,7 +78,7 @@ func (u *Unnest) open(r row.Row) ([]byte, error) {
 	u.ctx.Reset()
 	d := u.list(u.ctx, r)
 	if u.ctx.Err != nil {
-		return nil, evalError(u.ctx.Err, u.ctx, u.e, r)
+		return nil, expr.EvalError(u.ctx.Err, u.ctx, u.e, r)
 	}
 	if d.Null {
 		return nil, nil

@@ -21,6 +21,7 @@ const (
 	Exists          Feature = "exists"          // and NOT EXISTS
 	Correlated      Feature = "correlated"      // subqueries that look out
 	Scalar          Feature = "scalar-subquery" //
+	Branches        Feature = "branches"        // subqueries that fail, in branches that no row takes
 	Aggregates      Feature = "aggregates"      // GROUP BY, HAVING, aggregates without GROUP BY
 	DistinctAgg     Feature = "distinct-agg"    // COUNT(DISTINCT x)
 	FilterAgg       Feature = "filter"          // FILTER (WHERE …)
@@ -46,7 +47,7 @@ const (
 
 // All are all features.
 var All = []Feature{
-	OuterJoins, CrossJoins, NonEqui, In, Exists, Correlated, Scalar, Aggregates, DistinctAgg, FilterAgg, GroupingSets,
+	OuterJoins, CrossJoins, NonEqui, In, Exists, Correlated, Scalar, Branches, Aggregates, DistinctAgg, FilterAgg, GroupingSets,
 	Statistics, TopN, Rank, Qualify, Limit, Over, Distinct, UnionAll, SetOps, SetOpsAll, With, WindowSubquery, Using, Values, Unnest, OrderedAgg,
 	RichExpressions,
 }

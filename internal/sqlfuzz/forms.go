@@ -201,6 +201,17 @@ var (
 	scalarForm    = &form{sluice: "($q)"}
 )
 
+// untakenForms give $1, since no row takes the branch of the subquery. Other engines are not asked for it: DuckDB refuses
+// its second row all the same.
+var untakenForms = []*form{
+	{sluice: "CASE WHEN ($2 AND NOT $2) THEN ($q) ELSE $1 END", sqlite: "$1", duckdb: "$1"},
+	{sluice: "CASE WHEN ($2 OR $2 IS NOT TRUE) THEN $1 ELSE ($q) END", sqlite: "$1", duckdb: "$1"},
+	{sluice: "IF($2 IS NULL, $1, IF($2, $1, IF($2 IS UNKNOWN, ($q), $1)))", sqlite: "$1", duckdb: "$1"},
+}
+
+// quotient fails where $1 is 0.
+var quotient = &form{sluice: "(100 / $1)"}
+
 // andForm and the comparisons that joins are made of.
 var (
 	andForm  = &form{sluice: "($1 AND $2)", out: kindBool}

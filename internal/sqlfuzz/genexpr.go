@@ -85,6 +85,9 @@ func (g *generator) expr(k kind, depth int, sc *scope) *expr {
 	if k == kindInt && g.subquery == 0 && g.budget > 0 && g.with(Scalar, 4) {
 		return g.scalarSubquery(k, sc)
 	}
+	if k == kindInt && g.subquery == 0 && g.budget > 0 && g.with(Branches, 3) {
+		return g.untaken(sc)
+	}
 	f := g.lively(scalars, sc, func(f *form) bool { return f.out == k })
 	e := &expr{kind: k, form: f}
 	var ms []int64
@@ -205,4 +208,31 @@ func (g *generator) scalarSubquery(k kind, sc *scope) *expr {
 		g.correlate(s, sc)
 	}
 	return &expr{kind: k, form: scalarForm, max: a.max, sub: &query{sel: s, cols: []column{{s.items[0].name, k, a.max}}}}
+}
+
+// untaken has a subquery of any number of rows, which divides by what it finds, in a branch that no row takes.
+func (g *generator) untaken(sc *scope) *expr {
+	g.subquery++
+	defer func() { g.subquery-- }()
+	s := &selection{}
+	var cols []*expr
+	s.from, cols = g.from(0)
+	divisor := g.leaf(kindInt, &scope{cols: cols})
+	value := &expr{kind: kindInt, form: quotient, args: []*expr{divisor}}
+	if g.chance(40) {
+		s.where = &expr{kind: kindBool, form: pick(g, compares...), args: []*expr{value.clone(), g.leaf(kindInt, &scope{cols: cols})}}
+	}
+	if g.with(Aggregates, 40) {
+		sums := &form{sluice: "SUM($1)", out: kindInt}
+		value = &expr{kind: kindInt, form: sums, args: []*expr{value}}
+	}
+	s.items = []item{{value, g.name("c")}}
+	if g.with(Correlated, 50) {
+		g.correlate(s, sc)
+	}
+	taken := g.leaf(kindInt, sc)
+	return &expr{
+		kind: kindInt, form: pick(g, untakenForms...), args: []*expr{taken, g.expr(kindBool, 1, sc)}, max: taken.max,
+		sub: &query{sel: s, cols: []column{{s.items[0].name, kindInt, 100}}},
+	}
 }
