@@ -99,31 +99,28 @@ On one file system the copy shares its large files with the state, and takes har
 		})
 }
 
-// stopJob is STOP JOB.
-func (r *runner) stopJob(s *planner.StopJob) error {
+// stopJob is STOP JOB. Its answer is nil without a savepoint.
+func (r *runner) stopJob(s *planner.StopJob) (*planner.Text, error) {
 	at := func(err error) error {
 		return &failure{exitFailed, r.sources.locate(&ast.Error{Pos: s.Stmt.IDPos, Msg: err.Error()})}
 	}
 	job, err := runtime.FindJob(s.Stmt.ID)
 	if err != nil {
-		return at(err)
+		return nil, at(err)
 	}
 	var dir string
 	if s.Stmt.WithSavepoint {
 		status, err := job.Status()
 		if err != nil {
-			return at(err)
+			return nil, at(err)
 		}
 		dir = filepath.Join(s.SavepointDir, fmt.Sprintf("savepoint-%s-%s", status.Job[:8], time.Now().UTC().Format("20060102T150405.000Z")))
 	}
 	if err := job.Stop(dir); err != nil {
-		return at(err)
+		return nil, at(err)
 	}
 	if dir == "" {
-		return nil
+		return nil, nil
 	}
-	if _, err := r.out.Write(textOf(&planner.Text{Columns: []string{"savepoint path"}, Rows: [][]string{{dir}}})); err != nil {
-		return &failure{exitFailed, err}
-	}
-	return nil
+	return &planner.Text{Columns: []string{"savepoint path"}, Rows: [][]string{{dir}}}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluicesql/sluice/cmd/sluice/internal/result"
+	"github.com/sluicesql/sluice/cmd/sluice/internal/vars"
 	"github.com/sluicesql/sluice/internal/embed"
 	"github.com/sluicesql/sluice/runtime"
 )
@@ -113,31 +114,43 @@ func (f *runFlags) check() error {
 	return nil
 }
 
+// open finds what the arguments name, starts the broker inside the process where one is asked for, and sets the
+// variables. The caller closes the broker.
+func (f *runFlags) open(sources sourceTexts, args []string) (p *project, set *vars.Set, closeBroker func(), err error) {
+	p, err = sources.open(args, f.env)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	given, err := p.variables(sources)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	closeBroker = func() {}
+	if records := append(p.embed(), f.embed...); len(records) > 0 {
+		broker, err := embed.Start(records...)
+		if err != nil {
+			return nil, nil, nil, wrong(fmt.Errorf("--embed: %w", err))
+		}
+		closeBroker = broker.Close
+		given[brokersVariable] = broker.Addr()
+	}
+	if set, err = f.vars.set(given); err != nil {
+		closeBroker()
+		return nil, nil, nil, err
+	}
+	return p, set, closeBroker, nil
+}
+
 // run executes sluice run.
 func run(f *runFlags, sources sourceTexts, files []string) (err error) {
 	if err := f.check(); err != nil {
 		return err
 	}
-	p, err := sources.open(files, f.env)
+	p, set, closeBroker, err := f.open(sources, files)
 	if err != nil {
 		return err
 	}
-	given, err := p.variables(sources)
-	if err != nil {
-		return err
-	}
-	if records := append(p.embed(), f.embed...); len(records) > 0 {
-		broker, err := embed.Start(records...)
-		if err != nil {
-			return wrong(fmt.Errorf("--embed: %w", err))
-		}
-		defer broker.Close()
-		given[brokersVariable] = broker.Addr()
-	}
-	set, err := f.vars.set(given)
-	if err != nil {
-		return err
-	}
+	defer closeBroker()
 	stmts, err := sources.parse(p.files, set)
 	if err != nil {
 		return err

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -36,6 +35,7 @@ type runner struct {
 	signals *interrupts
 	screen  bool // standard output is a terminal
 	stopper stopper
+	heap    heapBound
 	summary progress.Summary
 
 	stdout  *output
@@ -136,14 +136,15 @@ func (r *runner) script(stmts []ast.Statement) error {
 func (r *runner) step(step planner.Step) error {
 	switch s := step.(type) {
 	case *planner.Text:
-		if _, err := r.sources.secrets.Writer(r.out).Write(textOf(s)); err != nil {
-			return &failure{exitFailed, err}
-		}
-		return nil
+		return r.write(s)
 	case *planner.Job:
 		return r.job(s)
 	case *planner.StopJob:
-		return r.stopJob(s)
+		answer, err := r.stopJob(s)
+		if err != nil || answer == nil {
+			return err
+		}
+		return r.write(answer)
 	case *planner.ShowJobs:
 		return showJobs(r.out)
 	default:
@@ -151,30 +152,12 @@ func (r *runner) step(step planner.Step) error {
 	}
 }
 
-// heapBeside is how much more than the memory budget the Go heap may grow to before the garbage collector is run for
-// that alone. State under a budget lies outside that heap, which holds some of what the budget is for and what no
-// budget counts.
-const heapBeside = 160 << 20
-
-// tightenHeap makes the garbage collector run at half the growth that is usual, and more often when the heap grows by
-// heapBeside beyond the budget, unless GOGC and GOMEMLIMIT say otherwise, and returns what undoes that. The heap holds
-// buffers without pointers: collecting them costs little, and garbage would be memory that no budget counts.
-func tightenHeap(budget int64) (undo func()) {
-	percent, limit := -1, int64(-1)
-	if os.Getenv("GOGC") == "" {
-		percent = debug.SetGCPercent(50)
+// write shows the answer of a statement.
+func (r *runner) write(t *planner.Text) error {
+	if _, err := r.sources.secrets.Writer(r.out).Write(textOf(t)); err != nil {
+		return &failure{exitFailed, err}
 	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		limit = debug.SetMemoryLimit(budget + heapBeside)
-	}
-	return func() {
-		if percent >= 0 {
-			debug.SetGCPercent(percent)
-		}
-		if limit >= 0 {
-			debug.SetMemoryLimit(limit)
-		}
-	}
+	return nil
 }
 
 // job runs one plan to its end.
@@ -192,7 +175,7 @@ func (r *runner) job(j *planner.Job) error {
 		return view, err
 	}
 	if cfg.MemoryBudget > 0 {
-		defer tightenHeap(cfg.MemoryBudget)()
+		defer r.heap.tighten(cfg.MemoryBudget)()
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluicesql/sluice/cmd/sluice/internal/display"
-	"github.com/sluicesql/sluice/internal/embed"
 )
 
 // sqlFlags are the flags of sluice sql.
@@ -23,10 +22,11 @@ type sqlFlags struct {
 func newSQL(sources sourceTexts) *cobra.Command {
 	f := &sqlFlags{}
 	cmd := &cobra.Command{
-		Use:   "sql [flags] [FILE.sql…]",
+		Use:   "sql [flags] [FILE.sql…|FOLDER]",
 		Short: "Work with SQL interactively, or statement by statement from a file or pipe",
 		Long: `Run the statements of the files and of -e, one after another, and then those that are typed.
 Without a terminal, or with -e, nothing is asked for: without files and -e, standard input is run.
+The folder of a pipeline gives its tables, views and options; its jobs are left to sluice run.
 
 A SELECT shows its rows, or a live table when its inputs have no end; INSERT INTO starts a job in
 the background. HELP explains statements, functions, connectors and options; \? lists the commands.
@@ -35,6 +35,7 @@ The first error ends a run without a terminal. Exit codes: 0 done, 1 a job faile
 flag or a file is wrong, 130 interrupted.`,
 		Example: `  sluice sql
   sluice sql --embed events.jsonl tables.sql            with a broker inside the process
+  sluice sql --env prod DIR                             on a pipeline: the folder of a sluice.yaml
   sluice sql -e "SELECT 1 AS one" --output json
   sluice sql --output csv <queries.sql >result.csv`,
 		Args: cobra.ArbitraryArgs,
@@ -45,6 +46,7 @@ flag or a file is wrong, 130 interrupted.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
+	f.env.add(flags)
 	flags.StringArrayVarP(&f.statements, "execute", "e", nil, "run these `STATEMENTS` after the files, and end (repeatable)")
 	flags.StringVar(&f.layout, "output", display.Aligned.String(), "write rows as `table|csv|json|markdown`")
 	flags.StringArrayVar(&f.embed, "embed", nil, "start a Kafka broker inside the process, loaded with the records of `RECORDS.jsonl`; ${KAFKA_BROKERS} names it (repeatable)")
@@ -68,7 +70,7 @@ func defaultHistory() string {
 	return filepath.Join(dir, "sluice", "history")
 }
 
-func runSQL(f *sqlFlags, sources sourceTexts, files []string) error {
+func runSQL(f *sqlFlags, sources sourceTexts, args []string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -76,18 +78,14 @@ func runSQL(f *sqlFlags, sources sourceTexts, files []string) error {
 	if err != nil {
 		return wrong(fmt.Errorf("--output: %w", err))
 	}
-	given := map[string]string{}
-	if len(f.embed) > 0 {
-		broker, err := embed.Start(f.embed...)
-		if err != nil {
-			return wrong(fmt.Errorf("--embed: %w", err))
-		}
-		defer broker.Close()
-		given[brokersVariable] = broker.Addr()
-	}
-	set, err := f.vars.set(given)
+	p, set, closeBroker, err := f.open(sources, args)
 	if err != nil {
 		return err
+	}
+	defer closeBroker()
+	files := p.files
+	if p.pipeline != nil {
+		files = nil // see load
 	}
 	// A FILE that is - is standard input, which then is no one to ask.
 	interactive := len(f.statements) == 0 && !slices.Contains(files, "-") && isTerminal(os.Stdin) && isTerminal(os.Stdout)
@@ -96,8 +94,16 @@ func runSQL(f *sqlFlags, sources sourceTexts, files []string) error {
 	}
 	s := newShell(&f.runFlags, sources, set, layout, interactive)
 	defer s.close()
+	if err := p.apply(s.session); err != nil {
+		return err
+	}
 	if err := f.options.apply(s.session); err != nil {
 		return err
+	}
+	if p.pipeline != nil {
+		if err := s.load(p); err != nil || s.quit {
+			return err
+		}
 	}
 	for _, file := range files {
 		if err := s.runFile(file); err != nil || s.quit {

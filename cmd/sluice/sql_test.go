@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -119,5 +120,27 @@ func TestSQLOrderOfChanges(t *testing.T) {
 	rest, _ := io.ReadAll(p.lines)
 	if code := p.end(); code != exitInterrupted || strings.Contains(string(rest), "same") || !slices.Contains(seen, "same") {
 		t.Errorf("exit code %d: %v\n%s", code, seen, rest)
+	}
+}
+
+// What STOP JOB WITH SAVEPOINT answers goes where results go, as they go.
+func TestSQLSavepoint(t *testing.T) {
+	dir := workspace(t)
+	sluice(t, dir, `
+CREATE TABLE ticks (n BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '10');
+CREATE TABLE nowhere (n BIGINT) WITH ('connector' = 'blackhole');
+SET 'execution.checkpointing.dir' = 'state';
+SET 'execution.checkpointing.savepoint-dir' = 'saves';
+INSERT INTO nowhere SELECT n FROM ticks;
+\o answer.csv
+STOP JOB '1' WITH SAVEPOINT;
+`, "sql", "--output", "csv").succeeded(t)
+	b, err := os.ReadFile(filepath.Join(dir, "answer.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, ok := strings.CutPrefix(string(b), "savepoint path\n")
+	if _, err := os.Stat(filepath.Join(dir, strings.TrimSpace(path))); !ok || err != nil {
+		t.Errorf("the answer is %q: %v", b, err)
 	}
 }

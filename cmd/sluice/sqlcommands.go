@@ -89,10 +89,13 @@ func (s *shell) help(topic string) error {
 	return s.emit([]byte(text))
 }
 
+// commandSQL is the name of the texts that commands stand for.
+const commandSQL = "command"
+
 // sql runs a statement that a command stands for.
 func (s *shell) sql(text string) error {
 	last := s.last
-	err := s.runText("sql", text)
+	err := s.runText(commandSQL, text)
 	s.last = last
 	return err
 }

@@ -70,17 +70,22 @@ func (b *sqlJob) counts() (in, out string) {
 const maxJobName = 60
 
 // start starts a job in the background. Without anybody to go on typing, one over bounded inputs is waited for.
-func (l *sqlJobs) start(j *planner.Job, text string) error {
+func (l *sqlJobs) start(j *planner.Job, title string) error {
 	s := l.shell
 	cfg, err := s.configOf(j)
 	if err != nil {
 		return err
+	}
+	loosen := func() {}
+	if cfg.MemoryBudget > 0 {
+		loosen = s.heap.tighten(cfg.MemoryBudget)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.front.begin(cancel, cancel)
 	job, err := runtime.Start(ctx, cfg)
 	s.front.end()
 	if err != nil {
+		loosen()
 		cancel()
 		if s.front.interrupted() {
 			return s.cancelled()
@@ -94,7 +99,7 @@ func (l *sqlJobs) start(j *planner.Job, text string) error {
 		}
 	}
 	if b.name == "" {
-		b.name = display.Cut(strings.Join(strings.Fields(text), " "), maxJobName)
+		b.name = display.Cut(title, maxJobName)
 	}
 	l.mu.Lock()
 	b.id = strconv.Itoa(len(l.list) + 1)
@@ -102,6 +107,7 @@ func (l *sqlJobs) start(j *planner.Job, text string) error {
 	l.mu.Unlock()
 	go func() {
 		<-job.Finished()
+		loosen()
 		cancel()
 	}()
 	if s.interactive {
@@ -237,8 +243,12 @@ func (l *sqlJobs) show() error {
 func (l *sqlJobs) stop(st *planner.StopJob) error {
 	s := l.shell
 	b := l.find(st.Stmt.ID)
-	if b == nil {
-		return s.stopJob(st) // one that runs elsewhere
+	if b == nil { // one that runs elsewhere
+		answer, err := s.stopJob(st)
+		if err != nil || answer == nil {
+			return err
+		}
+		return s.show(answer)
 	}
 	at := func(msg, hint string) error {
 		return &failure{exitFailed, s.sources.locate(&ast.Error{Pos: st.Stmt.IDPos, Msg: msg, Hint: hint})}
@@ -252,7 +262,11 @@ func (l *sqlJobs) stop(st *planner.StopJob) error {
 		}
 		named := *st.Stmt
 		named.ID = b.dir
-		if err := s.stopJob(&planner.StopJob{Stmt: &named, SavepointDir: st.SavepointDir}); err != nil {
+		answer, err := s.stopJob(&planner.StopJob{Stmt: &named, SavepointDir: st.SavepointDir})
+		if err == nil {
+			err = s.show(answer)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sort"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -37,10 +38,12 @@ type shell struct {
 	timing      bool
 	pager       bool
 	file        *os.File // of \o; nil for the terminal
-	last        string   // the statement run last, for \g, \e and \watch
+	last        string   // the statement run last as it was written, for \g, \e and \watch
 	inputs      int      // typed so far
 	depth       int      // of files that run files
 	quit        bool
+	loading     bool // a pipeline, whose jobs are left out
+	left        bool // there were such
 	held        *heldWriter
 }
 
@@ -92,43 +95,104 @@ func (s *shell) runFile(file string) error {
 	return s.runText(name, text)
 }
 
+// load runs those statements of a pipeline that start no jobs. These may run elsewhere already, and what is typed here
+// must not meddle with their state.
+func (s *shell) load(p *project) error {
+	s.loading = true
+	defer func() { s.loading = false }()
+	for _, file := range p.files {
+		if err := s.runFile(file); err != nil || s.quit {
+			return err
+		}
+	}
+	for _, key := range []string{planner.OptPipelineName, planner.OptCheckpointDir, planner.OptStateCheckpointsDir} {
+		if _, err := s.session.Run([]ast.Statement{&ast.Reset{Key: key}}); err != nil {
+			return wrong(err)
+		}
+	}
+	if s.interactive && s.left {
+		fmt.Fprintf(s.notes, "the tables of %s are here; its jobs are left to sluice run\n", p.pipeline.Name)
+	}
+	return nil
+}
+
 // runText runs the statements and backslash commands of a text in order, up to the first that fails.
 func (s *shell) runText(name, text string) error {
-	text, commands := cutCommands(text)
-	stmts, err := s.sources.parseText(name, text, s.set)
+	sql, commands := cutCommands(text)
+	stmts, err := s.sources.parseText(name, sql, s.set)
 	list, mistakes := errors.AsType[ast.ErrorList](err)
 	if err != nil && !mistakes {
 		return wrong(err)
 	}
+	s.sources.texts.of(name).Original = text // with its commands
 	// What comes before the first mistake is run.
 	limit := len(text)
 	if mistakes && list[0].Pos.IsValid() {
 		limit = list[0].Pos.Offset
 	}
+	runCommands := func(before int) error {
+		for len(commands) > 0 && commands[0].at < before && !s.quit {
+			c := commands[0]
+			commands = commands[1:]
+			if err := s.command(c.text); err != nil {
+				return placed(err, vars.Place(name, text, c.at))
+			}
+		}
+		return nil
+	}
+	spans := parser.Split(sql)
 	for _, st := range stmts {
 		at := s.place(st.Position())
-		for len(commands) > 0 && commands[0].at < min(at, limit) {
-			if err := s.command(commands[0].text); err != nil || s.quit {
-				return err
-			}
-			commands = commands[1:]
+		if err := runCommands(min(at, limit)); err != nil || s.quit {
+			return err
 		}
 		if at >= limit {
 			break
 		}
+		s.last = statementAt(sql, spans, at)
 		if err := s.statement(st); err != nil || s.quit {
 			return err
 		}
 	}
-	if mistakes {
-		return wrong(err)
+	if err := runCommands(limit); err != nil || s.quit {
+		return err
 	}
-	for _, c := range commands {
-		if err := s.command(c.text); err != nil || s.quit {
-			return err
-		}
+	if mistakes {
+		s.last = statementAt(sql, spans, limit)
+		return wrong(list)
 	}
 	return nil
+}
+
+// placed gives the mistake in a command its place, unless it has one: that of a file that the command runs.
+func placed(err error, pos ast.Pos) error {
+	f, ok := errors.AsType[*failure](err)
+	if !ok || f.code != exitWrong {
+		return err
+	}
+	var list ast.ErrorList
+	var e *ast.Error
+	switch {
+	case errors.As(f.err, &list):
+		e = list[0]
+	case !errors.As(f.err, &e):
+		e = &ast.Error{Msg: f.err.Error()}
+	}
+	if e.Pos.IsValid() && e.Pos.File != commandSQL {
+		return err
+	}
+	moved := *e
+	moved.Pos = pos
+	return &failure{f.code, &moved}
+}
+
+// statementAt is the statement of a text in which a place lies, or the last before it, as it was written.
+func statementAt(text string, spans []parser.Span, at int) string {
+	i := sort.Search(len(spans), func(i int) bool { return spans[i].Start > at })
+	if i == 0 {
+		return ""
+	}
+	return text[spans[i-1].Start:spans[i-1].End] + ";"
 }
 
 // place is where a statement stands in the text as it was written.
@@ -139,7 +203,7 @@ func (s *shell) place(pos ast.Pos) int {
 
 // lineCommand is a backslash command between statements.
 type lineCommand struct {
-	at   int
+	at   int // of its first character
 	text string
 }
 
@@ -151,7 +215,7 @@ func cutCommands(text string) (string, []lineCommand) {
 	start, at := 0, 0 // of the statement that is open, and of the line
 	for line := range strings.Lines(text) {
 		if trimmed := strings.TrimSpace(line); trimmed != "" && repl.IsCommand(trimmed) && parser.Complete(string(b[start:at])) {
-			commands = append(commands, lineCommand{at, trimmed})
+			commands = append(commands, lineCommand{at + strings.Index(line, trimmed), trimmed})
 			copy(b[at:], bytes.Repeat([]byte{' '}, len(strings.TrimRight(line, "\r\n"))))
 			start = at
 		}
@@ -163,8 +227,6 @@ func cutCommands(text string) (string, []lineCommand) {
 // statement runs one statement.
 func (s *shell) statement(st ast.Statement) error {
 	start := time.Now()
-	text := ast.String(st)
-	s.last = text + ";"
 	script, err := s.plan(st)
 	if err != nil {
 		return wrong(s.sources.locate(err))
@@ -173,12 +235,12 @@ func (s *shell) statement(st ast.Statement) error {
 		s.defaults()
 	}
 	for _, step := range script.Steps {
-		if err := s.do(step, text); err != nil {
+		if err := s.do(step, st); err != nil {
 			return err
 		}
 	}
 	if s.timing {
-		fmt.Fprintf(s.notes, "Time: %s\n", time.Since(start).Round(100*time.Microsecond))
+		fmt.Fprintf(s.notes, "Time: %.3f ms\n", float64(time.Since(start).Microseconds())/1000)
 	}
 	return nil
 }
@@ -201,7 +263,7 @@ func (s *shell) plan(st ast.Statement) (*planner.Script, error) {
 // looks reports whether somebody looks at results while they change.
 func (s *shell) looks() bool { return s.interactive && s.file == nil }
 
-func (s *shell) do(step planner.Step, text string) error {
+func (s *shell) do(step planner.Step, st ast.Statement) error {
 	switch t := step.(type) {
 	case *planner.Text:
 		return s.show(t)
@@ -210,17 +272,31 @@ func (s *shell) do(step planner.Step, text string) error {
 	case *planner.StopJob:
 		return s.jobs.stop(t)
 	case *planner.Job:
-		if t.Query {
-			return s.query(t)
+		if s.loading {
+			s.left = true
+			return nil
 		}
-		return s.jobs.start(t, text)
+		if t.Query {
+			return s.query(t, s.title(st))
+		}
+		return s.jobs.start(t, s.title(st))
 	default:
 		panic(fmt.Sprintf("step %T", step))
 	}
 }
 
+// title is a statement on one line, for those who look at what it does.
+func (s *shell) title(st ast.Statement) string {
+	return strings.Join(strings.Fields(s.sources.secrets.Text(diag.Mask(ast.String(st)))), " ")
+}
+
 // show writes the answer of a statement.
 func (s *shell) show(t *planner.Text) error {
+	for _, row := range t.Rows {
+		for i := range row {
+			row[i] = s.sources.secrets.Text(row[i])
+		}
+	}
 	if len(t.Columns) == 0 {
 		return s.emit(textOf(t))
 	}
@@ -266,8 +342,8 @@ func (s *shell) configOf(j *planner.Job) (runtime.Config, error) {
 	return cfg, nil
 }
 
-// query shows the result of a SELECT.
-func (s *shell) query(j *planner.Job) error {
+// query shows the result of a SELECT, which title names.
+func (s *shell) query(j *planner.Job, title string) error {
 	cfg, err := s.configOf(j)
 	if err != nil {
 		return err
@@ -281,7 +357,7 @@ func (s *shell) query(j *planner.Job) error {
 	var whole bytes.Buffer // a result that is shown as a whole
 	switch {
 	case mode == result.Table && endless && s.looks():
-		return s.live(cfg, o)
+		return s.live(cfg, o, title)
 	case mode == result.Table && endless:
 		o.Mode = result.Tableau // see plan
 		o.Out = s.destination()
@@ -366,15 +442,14 @@ func (s *shell) inFront(cfg runtime.Config, wait func(*runtime.Job) error) error
 }
 
 // live shows the result of a query over inputs without an end.
-func (s *shell) live(cfg runtime.Config, o result.Options) error {
+func (s *shell) live(cfg runtime.Config, o result.Options, title string) error {
 	o.Live = result.NewLive()
 	cfg.OpenResult = func(spec spi.SinkSpec) (spi.Sink, error) { return result.Open(spec, o) }
 	var running atomic.Pointer[runtime.Job]
 	err := s.inFront(cfg, func(job *runtime.Job) error {
 		running.Store(job)
 		return repl.View(repl.LiveOptions{
-			Title:  strings.Join(strings.Fields(s.last), " "),
-			Result: o.Live, Stats: job.Stats, Stop: job.Stop, Kill: job.Kill, Wait: job.Wait,
+			Title: title, Result: o.Live, Stats: job.Stats, Stop: job.Stop, Kill: job.Kill, Wait: job.Wait,
 			Status: liveStatus(&running), In: os.Stdin, Out: os.Stdout, Color: colorful(os.Stdout),
 		})
 	})

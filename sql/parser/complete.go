@@ -16,6 +16,26 @@ func Complete(text string) bool {
 	return true
 }
 
+// Span is a part of a text: its bytes [Start, End).
+type Span struct{ Start, End int }
+
+// Split finds the statements of a text, right or wrong: each from its first
+// word to its last, without the semicolon behind it.
+func Split(text string) []Span {
+	toks := lex(text)
+	var spans []Span
+	for start := 0; toks[start].kind != tEOF; {
+		end := statementEnd(toks, start)
+		if end > start {
+			spans = append(spans, Span{int(toks[start].off), int(toks[end-1].end)})
+		}
+		if start = end; toks[end].kind != tEOF {
+			start++
+		}
+	}
+	return spans
+}
+
 // statementEnd gives the index of the semicolon, or of the end of the text,
 // that ends the statement which starts at token start. The inserts of a
 // statement set are a part of it.

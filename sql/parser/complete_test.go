@@ -1,6 +1,9 @@
 package parser
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestComplete(t *testing.T) {
 	for text, want := range map[string]bool{
@@ -31,6 +34,26 @@ func TestComplete(t *testing.T) {
 	} {
 		if got := Complete(text); got != want {
 			t.Errorf("Complete(%q) = %v", text, got)
+		}
+	}
+}
+
+func TestSplit(t *testing.T) {
+	for text, want := range map[string][]string{
+		"":                               nil,
+		" ; -- nothing;\n;":              nil,
+		"SELECT 1":                       {"SELECT 1"},
+		" /* a */ SELECT 1 ; SELEC 2 ;;": {"SELECT 1", "SELEC 2"},
+		"SELECT ';' -- ;\n; -- x\nSET":   {"SELECT ';'", "SET"},
+		"BEGIN STATEMENT SET; INSERT INTO t SELECT 1; END; SELECT 2;": {"BEGIN STATEMENT SET; INSERT INTO t SELECT 1; END", "SELECT 2"},
+		"SELECT 'é' FROM `;` ; SELECT '":                              {"SELECT 'é' FROM `;`", "SELECT '"},
+	} {
+		var got []string
+		for _, s := range Split(text) {
+			got = append(got, text[s.Start:s.End])
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %q", text, got)
 		}
 	}
 }

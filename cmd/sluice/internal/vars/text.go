@@ -41,11 +41,11 @@ func (t *Text) Locate(p ast.Pos) (orig ast.Pos, variable string) {
 			off += q.origTo - q.to
 		}
 	}
-	return place(p.File, t.Original, off), variable
+	return Place(p.File, t.Original, off), variable
 }
 
-// place is the place of a byte offset in a text.
-func place(file, src string, off int) ast.Pos {
+// Place is the place of a byte offset in a text.
+func Place(file, src string, off int) ast.Pos {
 	off = min(off, len(src))
 	before := src[:off]
 	before = strings.TrimPrefix(before, "\uFEFF") // a byte order mark is no character of the first line

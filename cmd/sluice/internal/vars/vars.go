@@ -124,7 +124,7 @@ func commentLen(s string) int {
 func (e *expander) variable(src string, i int) int {
 	v, n, err := e.value(src[i:], 0)
 	if err != nil {
-		err.Pos = place(e.text.File, src, i)
+		err.Pos = Place(e.text.File, src, i)
 		e.errs = append(e.errs, err)
 		return max(n, 2)
 	}

@@ -69,7 +69,7 @@ func TestLocate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := func(sub string) ast.Pos { return place("f.sql", text.Expanded, strings.Index(text.Expanded, sub)) }
+	at := func(sub string) ast.Pos { return Place("f.sql", text.Expanded, strings.Index(text.Expanded, sub)) }
 	for _, c := range []struct {
 		sub, orig, variable string
 		line, col           int
