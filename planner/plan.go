@@ -165,7 +165,7 @@ type Normalise struct {
 	Input Node
 	Kind  NormaliseKind
 	Key   []int // the primary key within the input's columns
-	Route []int // NormaliseIndex: the join key within the input's columns
+	Route []int // NormaliseIndex: the join key within the input's columns, each of them once
 	// KeepNull keeps rows with a NULL among Route.
 	KeepNull bool
 	Life     Lifetime

@@ -293,12 +293,15 @@ func (o *relOuter) place() joinInput {
 
 // joinKeys splits the equalities between two inputs off as keys, of which computed ones are added to the inputs.
 func (j *logicalJob) joinKeys(l, r *relExtend, conds []expr.Expr) (keyL, keyR []int, rest []expr.Expr) {
-	known := factsOf(l.in)
+	among := func(known *facts, keys []int, key int) bool {
+		return slices.ContainsFunc(keys, func(k int) bool { return known.same(k, key) })
+	}
+	factsL, factsR := factsOf(l.in), factsOf(r.in)
 	for _, c := range nullSafe(conds, l.in.out(), r.in.out()) {
 		if a, b, ok := joinKey(c, l.in.out(), r.in.out()); ok {
 			ka, kb := j.keyColumn(l, a), j.keyColumn(r, b)
-			// A second equality with the same left column is no further key, but a condition.
-			if !slices.ContainsFunc(keyL, func(k int) bool { return known.same(k, ka) }) {
+			// A second equality with the same column of either side is no further key, but a condition.
+			if !among(factsL, keyL, ka) && !among(factsR, keyR, kb) {
 				keyL, keyR = append(keyL, ka), append(keyR, kb)
 				continue
 			}

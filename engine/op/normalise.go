@@ -127,7 +127,7 @@ type NormaliseIndex struct {
 }
 
 // NewNormaliseIndex returns the operator over rows of the given types: key are the primary key's columns,
-// route the join key's.
+// route the join key's, each of them once.
 func NewNormaliseIndex(table *state.Table, ts []types.Type, key, route []int, next Output) *NormaliseIndex {
 	return &NormaliseIndex{
 		table: table, key: keyenc.Columns(ts, key), route: keyenc.Columns(ts, route),
