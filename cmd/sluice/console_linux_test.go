@@ -24,14 +24,17 @@ type console struct {
 	cmd  *exec.Cmd
 	read sync.WaitGroup
 
-	mu     sync.Mutex // guards all below
-	screen *vt.Emulator
-	raw    []byte
+	mu      sync.Mutex // guards all below
+	screen  *vt.Emulator
+	raw     []byte
+	changed chan struct{} // closed when the next is written
 }
 
 const (
 	consoleWidth  = 100
 	consoleHeight = 30
+	// patience is how long a machine that has much to do may take for what takes milliseconds.
+	patience = time.Minute
 )
 
 // startConsole runs the binary in a folder; an empty one is a new workspace.
@@ -40,9 +43,9 @@ func startConsole(t *testing.T, dir string, env []string, args ...string) *conso
 	if dir == "" {
 		dir = workspace(t)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), runTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*patience)
 	t.Cleanup(cancel)
-	c := &console{t: t, dir: dir, cmd: command(ctx, dir, args...), screen: vt.NewEmulator(consoleWidth, consoleHeight)}
+	c := &console{t: t, dir: dir, cmd: command(ctx, dir, args...), screen: vt.NewEmulator(consoleWidth, consoleHeight), changed: make(chan struct{})}
 	c.cmd.Env = append(append(c.cmd.Env, "TERM=xterm-256color", "LC_ALL=C.UTF-8", "INPUTRC=/dev/null", "PAGER=", "XDG_STATE_HOME="+filepath.Join(dir, "state")), env...)
 	var err error
 	if c.pty, err = pty.StartWithSize(c.cmd, &pty.Winsize{Rows: consoleHeight, Cols: consoleWidth}); err != nil {
@@ -55,6 +58,8 @@ func startConsole(t *testing.T, dir string, env []string, args ...string) *conso
 			c.mu.Lock()
 			c.raw = append(c.raw, buf[:n]...)
 			_, _ = c.screen.Write(buf[:n])
+			close(c.changed)
+			c.changed = make(chan struct{})
 			c.mu.Unlock()
 			if err != nil {
 				return // EIO: the last process has closed the terminal
@@ -86,13 +91,34 @@ func startConsole(t *testing.T, dir string, env []string, args ...string) *conso
 
 // sees is what is on the screen, without blanks at the ends of lines.
 func (c *console) sees() string {
+	s, _ := c.look()
+	return s
+}
+
+// look is what is on the screen, and a channel that is closed when something is written to it.
+func (c *console) look() (screen string, changed <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	lines := strings.Split(c.screen.String(), "\n")
+	return trimmed(c.screen.String()), c.changed
+}
+
+func trimmed(screen string) string {
+	lines := strings.Split(screen, "\n")
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n") + "\n"
+}
+
+// transcript is what was on the screen since the start: the lines that have left it at its upper edge too.
+func (c *console) transcript() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var b strings.Builder
+	for _, line := range c.screen.Scrollback().Lines() {
+		b.WriteString(line.String() + "\n")
+	}
+	return trimmed(b.String() + c.screen.String())
 }
 
 // wrote is all that was written since the start.
@@ -112,12 +138,15 @@ func (c *console) types(keys string) {
 // until waits until the screen is as it should be.
 func (c *console) until(what string, ok func(screen string) bool) string {
 	c.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		s := c.sees()
+	tired := time.After(patience)
+	for {
+		s, changed := c.look()
 		if ok(s) {
 			return s
 		}
-		if time.Now().After(deadline) {
+		select {
+		case <-changed:
+		case <-tired:
 			c.t.Fatalf("%s: not on the screen:\n%s\nwritten at the end: %q", what, s, c.wrote()[max(0, len(c.wrote())-2000):])
 		}
 	}
@@ -139,21 +168,38 @@ func (c *console) shows(texts ...string) string {
 // asks waits for an empty prompt at the end of the screen.
 func (c *console) asks() string {
 	c.t.Helper()
-	return c.until("a prompt", func(s string) bool {
-		lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
-		return strings.TrimRight(lines[len(lines)-1], " ") == "sluice>"
-	})
+	return c.until("a prompt", asking)
 }
 
-// runs types a line and waits for the next prompt.
-func (c *console) runs(line string) string {
+func asking(screen string) bool { return strings.HasSuffix("\n"+screen, "\nsluice>\n") }
+
+// runs waits for a prompt, types keys and Enter, and returns what is there from that prompt to the one after it.
+func (c *console) runs(keys string) string {
 	c.t.Helper()
 	c.asks()
-	c.types(line + "\r")
-	c.until("the line "+line, func(s string) bool {
-		return !strings.HasSuffix(strings.TrimRight(s, "\n "), "sluice>") || strings.Count(s, "sluice>") > 1
-	})
-	return c.asks()
+	before := len(c.prompted())
+	c.types(keys + "\r")
+	c.until("the prompt after "+keys, func(s string) bool { return asking(s) && len(c.prompted()) > before })
+	return strings.Join(c.prompted()[before-1:], "")
+}
+
+// prompted is what was on the screen since the start, cut in front of each prompt; what came before the first is left out.
+func (c *console) prompted() []string {
+	parts := strings.Split("\n"+c.transcript(), "\nsluice>")
+	for i := range parts {
+		parts[i] = "sluice>" + strings.TrimSuffix(parts[i], "\n") + "\n"
+	}
+	return parts[1:]
+}
+
+// quits ends the shell as people do; it has nothing to say about it.
+func (c *console) quits() {
+	c.t.Helper()
+	c.asks()
+	c.types("\\q\r")
+	if code := c.ends(); code != 0 {
+		c.t.Errorf("exit code %d\n%s", code, c.sees())
+	}
 }
 
 // ends waits for the binary to end, and returns its exit code.

@@ -15,11 +15,7 @@ func TestSQLStatementOfSeveralLines(t *testing.T) {
 	c.shows("     ->")
 	c.types("2 AS two;\r")
 	c.shows("|   1 |   2 |", "1 row in set")
-	c.asks()
-	c.types("\\q\r")
-	if code := c.ends(); code != 0 {
-		t.Errorf("exit code %d\n%s", code, c.sees())
-	}
+	c.quits()
 }
 
 func TestSQLCompletion(t *testing.T) {
@@ -55,11 +51,7 @@ func TestSQLWatchAfterInterrupt(t *testing.T) {
 	c.types("\\watch 0.1\r")
 	c.until("a second run", func(s string) bool { return strings.Count(s, "(every 100ms)") >= 2 })
 	c.types("\x03")
-	c.asks()
-	c.types("\\q\r")
-	if code := c.ends(); code != 0 {
-		t.Errorf("exit code %d\n%s", code, c.sees())
-	}
+	c.quits()
 }
 
 // The line of progress is gone whenever a job in the background writes a row.
@@ -73,11 +65,7 @@ func TestSQLProgressBesideOutput(t *testing.T) {
 	c.until("a row in the place of the progress", func(string) bool { return strings.Contains(c.wrote(), "\r\x1b[K+I[") })
 	c.types("\x03")
 	c.shows("interrupted")
-	c.asks()
-	c.types("\\q\r")
-	if code := c.ends(); code != 0 {
-		t.Errorf("exit code %d\n%s", code, c.sees())
-	}
+	c.quits()
 }
 
 // What was typed is kept for the next shell, without the values of secret options.
@@ -85,8 +73,7 @@ func TestSQLHistory(t *testing.T) {
 	c := startConsole(t, "", nil, "sql")
 	c.runs("SELECT 'kept' AS x;")
 	c.runs("CREATE TABLE s (n INT) WITH ('properties.ssl.key.password' = 'hunter2');")
-	c.types("\\q\r")
-	c.ends()
+	c.quits()
 	file := filepath.Join(c.dir, "state", "sluice", "history")
 	b, err := os.ReadFile(file)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/reeflective/readline"
+	"github.com/reeflective/readline/inputrc"
 
 	"github.com/sluicesql/sluice/sql/parser"
 )
@@ -32,7 +33,12 @@ func NewEditor(h *History, c *Completer, highlight *Highlighter) *Editor {
 	shown := prompt
 	if highlight != nil {
 		shown = "\x1b[1m" + prompt + plain
-		sh.SyntaxHighlighter = func(line []rune) string { return highlight.highlight(string(line)) }
+	}
+	sh.SyntaxHighlighter = func(line []rune) string {
+		if highlight == nil {
+			return string(line) + roomBelow
+		}
+		return highlight.highlight(string(line)) + roomBelow
 	}
 	sh.Prompt.Primary(func() string { return shown })
 	sh.Prompt.Secondary(func() string { return secondPrompt })
@@ -48,10 +54,56 @@ func NewEditor(h *History, c *Completer, highlight *Highlighter) *Editor {
 		"cursor-position-probe": false,
 		// Nothing waits for a key that might follow: bells are no use.
 		"bell-style": "none",
+		// What is pasted is text, whatever keys its bytes would be.
+		"enable-bracketed-paste": true,
+		// Letters beyond ASCII are letters.
+		"convert-meta": false, "input-meta": true, "output-meta": true,
 	} {
 		_ = sh.Config.Set(name, value) // fails for types alone
 	}
+	for seq, action := range moreKeys {
+		_ = sh.Config.Bind("emacs", inputrc.Unescape(seq), action, false) // fails for a keymap that there is not
+	}
+	sh.Keymap.Register(map[string]func(){"self-insert": e.insert, "abort": e.abort(sh.Keymap.Commands()["abort"])})
 	return e
+}
+
+// roomBelow stands behind the line that is typed: the screen scrolls up until two rows are free below it, of which a
+// line that ends at the right edge takes one. The editor clears what is below the line, and on the last row of the
+// screen it would clear the line itself.
+const roomBelow = "\x1bD\x1bD\x1b[2A"
+
+// moreKeys are the functions of keys that have none in the editor by default, or another one.
+var moreKeys = map[string]string{
+	`\M-[3~`: "delete-char",
+	// Home and End, as the Linux console and rxvt send them.
+	`\M-[1~`: "beginning-of-line", `\M-[4~`: "end-of-line",
+	`\M-[7~`: "beginning-of-line", `\M-[8~`: "end-of-line",
+	// The history begins where the lines of a statement end.
+	`\M-[A`: "up-line-or-history", `\M-OA`: "up-line-or-history",
+	`\M-[B`: "down-line-or-history", `\M-OB`: "down-line-or-history",
+}
+
+// insert puts the character that was typed into the line. The editor's own command takes the first rune of it alone,
+// and moves the cursor by the columns that it takes.
+func (e *Editor) insert() {
+	e.shell.History.SkipSave()
+	e.shell.Cursor().InsertAt(e.shell.Keys.Caller()...)
+}
+
+// abort is Ctrl-C: it leaves a menu or a search by the editor's own command, and otherwise gives up the line. The
+// editor's command looks at the key that follows, where that is there already, and loses both.
+func (e *Editor) abort(leave func()) func() {
+	return func() {
+		if e.shell.Keymap.Local() != "" {
+			leave()
+			return
+		}
+		e.shell.Iterations.Reset()
+		e.shell.Selection().Reset()
+		e.shell.Display.AcceptLine()
+		e.shell.History.Accept(false, false, readline.ErrInterrupt)
+	}
 }
 
 // finished reports whether an input can be run: a backslash command or HELP ends with its line, a statement with a

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// Tab completes what can stand where the cursor is, by what the session and the binary know.
+func TestSQLCompletionOfEachKind(t *testing.T) {
+	t.Parallel()
+	c := startConsole(t, "", nil, "sql")
+	c.runs("CREATE VIEW customers AS SELECT 1 AS customer_number, 'x' AS größe;")
+	for _, e := range []struct{ name, typed, want string }{
+		{"a statement", "DESCR", "DESCRIBE"},
+		{"in small letters", "descr", "DESCRIBE"},
+		{"a keyword", "SELECT 1 AS x INTERS", "SELECT 1 AS x INTERSECT"},
+		{"a table", "SELECT * FROM cust", "SELECT * FROM customers"},
+		{"a table to describe", "DESCRIBE cu", "DESCRIBE customers"},
+		{"a column", "SELECT 1 FROM customers WHERE customer_n", "SELECT 1 FROM customers WHERE customer_number"},
+		{"a column of an alias", "SELECT 1 FROM customers AS k WHERE k.cu", "SELECT 1 FROM customers AS k WHERE k.customer_number"},
+		{"a function", "SELECT REGEXP_EXTR", "SELECT REGEXP_EXTRACT"},
+		{"what is shown", "SHOW CATA", "SHOW CATALOGS"},
+		{"an option of the session", "SET 'sql-client.execution.result-m", "SET 'sql-client.execution.result-mode'"},
+		{"its value", "SET 'sql-client.execution.result-mode' = 'TABLEA", "SET 'sql-client.execution.result-mode' = 'TABLEAU'"},
+		{"an option of a table", "CREATE TABLE t (n INT) WITH ('connec", "CREATE TABLE t (n INT) WITH ('connector'"},
+		{"a connector", "CREATE TABLE t (n INT) WITH ('connector' = 'data", "CREATE TABLE t (n INT) WITH ('connector' = 'datagen'"},
+		{"an option of the connector", "CREATE TABLE t (n INT) WITH ('connector' = 'datagen', 'rows-", "CREATE TABLE t (n INT) WITH ('connector' = 'datagen', 'rows-per-second'"},
+		{"a format", "CREATE TABLE t (n INT) WITH ('connector' = 'kafka', 'format' = 'debez", "CREATE TABLE t (n INT) WITH ('connector' = 'kafka', 'format' = 'debezium-json'"},
+		{"a command", `\timi`, `\timing`},
+		{"a table for a command", `\d cus`, `\d customers`},
+		{"a topic of help", "HELP upser", "HELP upsert-kafka"},
+		{"a file", `\i examples/users-domains/pip`, `\i examples/users-domains/pipeline.sql`},
+		{"behind words beyond ASCII", "SELECT 'größe', '漢字' FROM cust", "SELECT 'größe', '漢字' FROM customers"},
+	} {
+		c.asks()
+		c.types(e.typed + "\t")
+		c.until(e.name+": "+e.want, func(s string) bool { return strings.HasSuffix(s, "sluice> "+e.want+"\n") })
+		c.types(ctrl('U'))
+	}
+	c.quits()
+}
