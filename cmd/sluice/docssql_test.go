@@ -19,25 +19,29 @@ import (
 var heldElsewhere = []string{"docs/errors.md", "docs/lints.md"}
 
 // TestDocsSQL plans the SQL of each page. The blocks ```sql of a page are one script, in their order, so that a
-// block may use the tables of those before it; a block ```sql alone is a script of its own.
+// block may use the tables of those before it, and so are those ```sql after sluice init, whose first tables are those
+// that it writes. A block ```sql alone is a script of its own, and ```sql postgres is for another program.
 func TestDocsSQL(t *testing.T) {
+	dir := t.TempDir()
+	sluice(t, dir, "", "init").succeeded(t)
+	ofInit, _, ok := strings.Cut(string(read(t, filepath.Join(dir, "pipeline.sql"))), "CREATE VIEW")
+	if !ok {
+		t.Fatal("sluice init writes no view")
+	}
 	for _, page := range pagesOf(t, docs...) {
 		if slices.Contains(heldElsewhere, page) {
 			continue
 		}
-		var script strings.Builder
+		scripts := map[string]string{"sql": "", "sql after sluice init": ofInit}
 		for _, b := range blocksOf(t, page) {
-			before := ""
-			switch b.info {
-			case "sql":
-				before = script.String()
-				script.WriteString(b.text)
-			case "sql alone":
-			default:
-				if strings.HasPrefix(b.info, "sql") {
-					t.Errorf("%s:%d: a block cannot be %q", page, b.line, b.info)
-				}
+			before, script := scripts[b.info]
+			switch {
+			case script:
+				scripts[b.info] += b.text
+			case b.info == "sql postgres", !strings.HasPrefix(b.info, "sql"):
 				continue
+			case b.info != "sql alone":
+				t.Errorf("%s:%d: a block cannot be %q", page, b.line, b.info)
 			}
 			if err := planned(before + b.text); err != nil {
 				t.Errorf("%s:%d: %v", page, b.line, err)
@@ -46,9 +50,14 @@ func TestDocsSQL(t *testing.T) {
 	}
 }
 
-// planned reads and plans a script, in which every variable has a value.
+var variable = regexp.MustCompile(`\$\{(\w+)\}`)
+
+// planned reads and plans a script, in which every variable without a default has a value.
 func planned(sql string) error {
-	set := &vars.Set{Environ: func(name string) (string, bool) { return strings.ToLower(name), true }}
+	set := &vars.Set{Values: map[string]string{}}
+	for _, m := range variable.FindAllStringSubmatch(sql, -1) {
+		set.Values[m[1]] = "x"
+	}
 	stmts, err := newSourceTexts().parseText("t.sql", sql, set)
 	if err != nil {
 		return err

@@ -49,12 +49,17 @@ func (o *output) String() string {
 // latest.
 func start(t *testing.T, sql string, args ...string) *process {
 	t.Helper()
+	return startFiles(t, sql, append(args, "-")...)
+}
+
+// startFiles is start with what to run among the arguments.
+func startFiles(t *testing.T, stdin string, args ...string) *process {
+	t.Helper()
 	p := &process{t: t, summaryFile: filepath.Join(t.TempDir(), "summary.json"), ended: make(chan struct{})}
-	args = append([]string{"run", "--summary-json", p.summaryFile}, args...)
-	p.cmd = exec.Command(binary, append(args, "-")...)
+	p.cmd = exec.Command(binary, append([]string{"run", "--summary-json", p.summaryFile}, args...)...)
 	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + os.TempDir(),
 		"GORACE=atexit_sleep_ms=0 halt_on_error=1"} // the race detector sleeps for a second at every exit
-	p.cmd.Stdin = strings.NewReader(sql)
+	p.cmd.Stdin = strings.NewReader(stdin)
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
