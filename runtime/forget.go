@@ -33,15 +33,15 @@ func (in *instance) forgets(o op.Forgetter, tables ...*state.Table) {
 	}
 }
 
-// forget ends an epoch of the timed tables at time end, and goes on looking for what is too old.
+// forget goes on looking for what is too old in the timed tables, and ends their epoch at time end.
 func (in *instance) forget(end int64) error {
 	for _, t := range in.timed {
-		if err := t.table.Settle(end); err != nil {
+		if err := t.table.Sweep(t.of.Forget); err != nil {
 			return err
 		}
 	}
 	for _, t := range in.timed {
-		if err := t.table.Sweep(t.of.Forget); err != nil {
+		if err := t.table.Settle(end); err != nil {
 			return err
 		}
 	}

@@ -116,7 +116,6 @@ func runTimed(t *testing.T, rnd *rand.Rand, bag, durable bool) {
 			}
 			model[k] = r
 		}
-		must(t, table.Settle(end))
 		must(t, table.Sweep(func(k *KeyBatch) error {
 			if err := table.Load(k); err != nil {
 				return err
@@ -124,6 +123,7 @@ func runTimed(t *testing.T, rnd *rand.Rand, bag, durable bool) {
 			table.Expire(k, nil)
 			return nil
 		}))
+		must(t, table.Settle(end))
 		for k, r := range model {
 			if r.time <= now-ttl-1 {
 				delete(model, k)
@@ -176,7 +176,6 @@ func TestSweepFreesSpace(t *testing.T) {
 	now := int64(1_000_000)
 	table.SetTime(now)
 	end := func(millis int64) {
-		must(t, table.Settle(millis))
 		must(t, table.Sweep(func(k *KeyBatch) error {
 			if err := table.Load(k); err != nil {
 				return err
@@ -184,6 +183,11 @@ func TestSweepFreesSpace(t *testing.T) {
 			table.Expire(k, nil)
 			return nil
 		}))
+		found := sh.shown.loaded.Load()
+		must(t, table.Settle(millis))
+		if n := sh.shown.loaded.Load() - found; n > 0 && millis > 1_000_000 {
+			t.Fatalf("%d groups were read again to be settled", n)
+		}
 		f := sh.Freeze()
 		must(t, s.Commit([]*Frozen{f}, nil))
 		must(t, sh.Durable(f))

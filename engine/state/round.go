@@ -26,8 +26,9 @@ type round struct {
 const roundLeast = 1024
 
 // Sweep goes on looking for entries that have outlived the timed table's ttl, and calls f with batches of their keys,
-// which f loads and expires. Call it at the end of an epoch, after Settle. It looks at a few entries for each that
-// the epoch changed.
+// which f loads and expires. Call it at the end of an epoch, before Settle, which finds in memory what is expired here;
+// an epoch later it would look for it on disk, behind all else that is deleted there. It looks at a few entries for
+// each that the epoch changed.
 func (t *Table) Sweep(f func(*KeyBatch) error) error {
 	l := t.life
 	o := &l.round
