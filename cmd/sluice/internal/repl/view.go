@@ -87,8 +87,9 @@ type viewer struct {
 	snapshot   *result.Snapshot
 	version    uint64 // of the result that snapshot shows
 	interval   time.Duration
-	frozen     bool
-	sort       int // the column to sort by, −1 for none
+	frozen     bool     // snapshot and rates stay what they are
+	rates      []sample // that are shown
+	sort       int      // the column to sort by, −1 for none
 	descending bool
 	top, left  int // the first row and the first character shown; of the changelog, the rows below the last shown
 	stopping   bool
@@ -96,7 +97,7 @@ type viewer struct {
 	file       string // being typed, for an export
 	typing     bool
 
-	samples []sample
+	samples []sample // of the rates, also while others are shown
 	last    runtime.Stats
 	sampled time.Time
 }
@@ -117,13 +118,17 @@ func (v *viewer) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		start := time.Now()
 		v.sampleRates()
 		if !v.frozen {
-			v.look(false)
+			v.look()
 		}
 		// A result of millions of rows takes long to sort: do it for a tenth of the time at most.
 		v.interval = max(refreshInterval, 9*time.Since(start))
 		return v, v.later()
 	case tea.WindowSizeMsg:
 		v.width, v.height = msg.Width, msg.Height
+	case tea.PasteMsg:
+		if v.typing {
+			v.file += strings.TrimSpace(msg.Content)
+		}
 	case tea.KeyPressMsg:
 		v.note = ""
 		if v.typing {
@@ -135,14 +140,21 @@ func (v *viewer) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return v, nil
 }
 
-// look takes a new snapshot where the result has changed since the last, or when asked to in any case.
-func (v *viewer) look(anyway bool) {
+// look shows what the result is now.
+func (v *viewer) look() {
+	v.rates = v.samples
 	version := v.o.Result.Version()
-	if !anyway && version == v.version && v.snapshot != nil {
+	if version == v.version && v.snapshot != nil {
 		return
 	}
 	v.version = version
-	v.snapshot = v.o.Result.Rows(v.sort, v.descending)
+	v.snapshot = v.o.Result.Snapshot(v.sort, v.descending)
+}
+
+// sorted sorts what is shown, also when it is frozen.
+func (v *viewer) sorted() {
+	v.snapshotNeeded()
+	v.snapshot.Sort(v.sort, v.descending)
 }
 
 func (v *viewer) sampleRates() {
@@ -158,7 +170,7 @@ func (v *viewer) sampleRates() {
 			out: float64(s.RowsOut-v.last.RowsOut) / dt.Seconds(),
 		})
 		if len(v.samples) > keptSamples {
-			v.samples = v.samples[1:]
+			v.samples = v.samples[1:] // what is shown of it may be frozen
 		}
 	}
 	v.last, v.sampled = s, now
@@ -185,16 +197,16 @@ func (v *viewer) key(key string) {
 	case "space", " ", "f":
 		v.frozen = !v.frozen
 		if !v.frozen {
-			v.look(true)
+			v.look()
 		}
 	case "s":
 		if v.sort++; v.sort >= len(v.o.Result.Columns()) {
 			v.sort = -1
 		}
-		v.look(true)
+		v.sorted()
 	case "S", "shift+s":
 		v.descending = !v.descending
-		v.look(true)
+		v.sorted()
 	case "e":
 		v.typing, v.file = true, ""
 	case "up", "k":
@@ -276,7 +288,7 @@ func LayoutOf(file string) display.Layout {
 
 func (v *viewer) snapshotNeeded() {
 	if v.snapshot == nil {
-		v.look(true)
+		v.look()
 	}
 }
 
@@ -366,10 +378,9 @@ func (v *viewer) over(rule, text string) string {
 }
 
 func (v *viewer) changeLines() []string {
-	_, kept := v.o.Result.Changes(0, 0)
-	back := max(min(v.top, kept-v.room()), 0)
-	v.top = back
-	rows, _ := v.o.Result.Changes(back, v.room())
+	v.snapshotNeeded()
+	v.top = max(min(v.top, v.snapshot.Kept()-v.room()), 0)
+	rows := v.snapshot.Changes(max(v.snapshot.Kept()-v.room()-v.top, 0), v.room())
 	return v.sheet(append([]display.Column{{Name: "op"}}, v.o.Result.Columns()...), rows)
 }
 
@@ -397,7 +408,7 @@ var bars = []rune(" ▁▂▃▄▅▆▇█")
 
 // chart draws the last samples as bars, the newest at the right.
 func (v *viewer) chart(name string, height int, of func(sample) float64) []string {
-	samples := v.samples
+	samples := v.rates
 	if len(samples) > v.width {
 		samples = samples[len(samples)-v.width:]
 	}

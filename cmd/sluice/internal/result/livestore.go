@@ -94,23 +94,35 @@ func (l *Live) Columns() []display.Column {
 	return l.bag.columns()
 }
 
-// Snapshot is what a result was at one moment.
+// Snapshot is what a result was at one moment: its rows, in an order, and its last changes. It is for one goroutine.
 type Snapshot struct {
-	bag     *bag
+	bag     *bag // without rows
 	entries []entry
 	starts  []int // the number of the first row of each entry
 	rows    int
+	changes []liveChange // the oldest first
 }
 
-// Rows returns the rows in the order of a column's values, then in that of the query; a negative column keeps the
-// latter alone.
-func (l *Live) Rows(column int, descending bool) *Snapshot {
+// Snapshot returns what the result is now, its rows sorted as by Sort.
+func (l *Live) Snapshot(column int, descending bool) *Snapshot {
 	l.mu.Lock()
 	s := &Snapshot{bag: &bag{cols: l.bag.cols, tz: l.bag.tz, order: l.bag.order}, rows: l.bag.size}
 	for r, c := range l.bag.rows {
 		s.entries = append(s.entries, entry{row: r, count: c})
 	}
+	oldest := 0
+	if len(l.changes) == keptChanges {
+		oldest = int(l.total % keptChanges)
+	}
+	s.changes = slices.Concat(l.changes[oldest:], l.changes[:oldest])
 	l.mu.Unlock()
+	s.Sort(column, descending)
+	return s
+}
+
+// Sort puts the rows into the order of a column's values, then into that of the query; a negative column keeps the
+// latter alone.
+func (s *Snapshot) Sort(column int, descending bool) {
 	order := s.bag.order
 	if column >= 0 {
 		order = append([]keyenc.OrderColumn{s.bag.byColumn(column)}, order...)
@@ -125,11 +137,11 @@ func (l *Live) Rows(column int, descending bool) *Snapshot {
 		slices.Reverse(s.entries)
 	}
 	n := 0
+	s.starts = s.starts[:0]
 	for _, e := range s.entries {
 		s.starts = append(s.starts, n)
 		n += e.count
 	}
-	return s
 }
 
 // Len is the number of rows.
@@ -156,15 +168,15 @@ func (s *Snapshot) Export(out io.Writer, layout display.Layout) error {
 	return s.bag.write(out, s.entries, layout, s.rows)
 }
 
-// Changes returns up to n of the changes that are kept, from the one that is the given number back from the last;
-// the first cell of each is the operation. kept is how many there are.
-func (l *Live) Changes(back, n int) (cells [][]display.Cell, kept int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	kept = len(l.changes)
-	for i := min(back+n, kept); i > back; i-- {
-		c := l.changes[(l.total-int64(i))%keptChanges]
-		cells = append(cells, l.bag.cells([]display.Cell{{Text: c.op.String()}}, row.Row(c.row)))
+// Kept is the number of changes, of which a result keeps the last.
+func (s *Snapshot) Kept() int { return len(s.changes) }
+
+// Changes are up to n changes, the first being number from of those that are kept; the first cell of each is the
+// operation.
+func (s *Snapshot) Changes(from, n int) [][]display.Cell {
+	var out [][]display.Cell
+	for _, c := range s.changes[min(from, len(s.changes)):min(from+n, len(s.changes))] {
+		out = append(out, s.bag.cells([]display.Cell{{Text: c.op.String()}}, row.Row(c.row)))
 	}
-	return cells, kept
+	return out
 }
