@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -94,13 +93,22 @@ func TestDocs(t *testing.T) {
 // runBlock runs a block by the shell. One that builds from source runs in the repository itself.
 func runBlock(t *testing.T, root string, b block) outcome {
 	t.Helper()
+	if !strings.Contains(b.text, "go run ") {
+		return runScript(t, workspace(t), b.text)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), runTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-e", "-c", b.text)
-	like := command(ctx, workspace(t))
-	cmd.Dir, cmd.Env, cmd.WaitDelay = like.Dir, like.Env, like.WaitDelay
-	if strings.Contains(b.text, "go run ") {
-		cmd.Dir, cmd.Env = root, os.Environ()
-	}
+	cmd.Dir, cmd.WaitDelay = root, command(ctx, root).WaitDelay
+	return runToEnd(ctx, t, cmd)
+}
+
+// runScript runs a script by the shell, which finds the binary, to its end.
+func runScript(t *testing.T, dir, script string) outcome {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), runTimeout)
+	defer cancel()
+	cmd := command(ctx, dir)
+	cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-e", "-c", script}
 	return runToEnd(ctx, t, cmd)
 }

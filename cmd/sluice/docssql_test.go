@@ -69,7 +69,7 @@ func planned(sql string) error {
 var (
 	inlineCode      = regexp.MustCompile("`(sluice [^`\n]+)`")
 	indentedCommand = regexp.MustCompile(`(?m)^    (sluice .*)$`)
-	commandLine     = regexp.MustCompile(`(?m)^(?:[ -]*run: *)?(sluice .*)$`) // also in a workflow
+	commandLine     = regexp.MustCompile(`(?m)^[ -]*(?:run: *)?(sluice .*)$`) // also in a workflow
 	cliPart         = regexp.MustCompile(`(?m)^## sluice (.*)$`)
 	flagName        = regexp.MustCompile(`(?:^|[\s\x60[])--([a-z][a-z-]*)`)
 )
