@@ -13,6 +13,7 @@ import (
 	_ "github.com/cockroachdb/datadriven" // declares the flag -rewrite
 
 	"github.com/sluicesql/sluice/cmd/sluice/internal/pipeline"
+	"github.com/sluicesql/sluice/cmd/sluice/internal/repl"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/expr"
 	"github.com/sluicesql/sluice/planner"
@@ -27,7 +28,7 @@ func TestReference(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"docs/commands.md": commandsPage(), "docs/sluice-yaml.md": pipelinePage(), "docs/sluice.schema.json": string(schema),
-		"docs/functions.md": functionsPage(), "docs/options.md": optionsPage()} {
+		"docs/statements.md": statementsPage(), "docs/functions.md": functionsPage(), "docs/options.md": optionsPage()} {
 		holdPage(t, name, want)
 	}
 }
@@ -48,6 +49,16 @@ func holdPage(t *testing.T, name, want string) {
 	if !bytes.Equal(got, []byte(want)) {
 		t.Errorf("%s is not what the declarations say; run go test ./cmd/sluice -run '%s' -rewrite", name, t.Name())
 	}
+}
+
+// statementsPage is what HELP says of statements.
+func statementsPage() string {
+	var b strings.Builder
+	b.WriteString("# Statements\n\nWritten from the declarations that `HELP` in `sluice sql` shows. [sql.md](sql.md) tells what works and what is refused, form by form.\n")
+	for _, s := range repl.Statements() {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n```\n%s\n```\n\n```sql alone\n%s\n```\n", s.Name, s.What, s.Syntax, strings.ReplaceAll(s.Example, "; ", ";\n"))
+	}
+	return b.String()
 }
 
 func functionsPage() string {
