@@ -64,7 +64,7 @@ One in data names the topic, the partition, the offset and, where there is one, 
 
 ` + "```sql\n" + tables + "```\n")
 	for _, c := range ast.Mistakes() {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n%s", c, c.Sentence(), example(t, examples, c))
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n%s", c, ast.Sentence(c), example(t, examples, c))
 	}
 	return b.String()
 }
@@ -80,7 +80,7 @@ What ` + "`sluice check`" + ` warns of: it runs, and is probably not what was me
 		if out := found(t, examples, fixed); out != "" {
 			t.Errorf("%s has findings:\n%s", fixed, out)
 		}
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n%s\nBetter:\n\n```sql\n%s```\n", c, c.Sentence(), example(t, examples, c), read(t, filepath.Join(examples, fixed)))
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n%s\nBetter:\n\n```sql\n%s```\n", c, ast.Sentence(c), example(t, examples, c), read(t, filepath.Join(examples, fixed)))
 	}
 	return b.String()
 }

@@ -5,14 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/internal/near"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -76,7 +78,7 @@ func dial(s *settings, more ...kgo.Opt) (*cluster, error) {
 	}
 	cl, err := kgo.NewClient(append(opts, more...)...)
 	if err != nil {
-		return nil, fmt.Errorf("kafka %s: %w", strings.Join(s.seeds, ","), err)
+		return nil, fault.Errorf(fault.KafkaRefused, "kafka %s: %w", strings.Join(s.seeds, ","), err)
 	}
 	return &cluster{cl: cl, adm: kadm.NewClient(cl), seeds: strings.Join(s.seeds, ","), sasl: s.security.usesSASL()}, nil
 }
@@ -89,7 +91,7 @@ func (c *cluster) connect(ctx context.Context, topics []string) (m *clusterMeta,
 		}
 		for name, t := range m.topics {
 			if len(t.partitions) == 0 { // it is just being created
-				return fmt.Errorf("kafka topic %s at %s has no partitions: %w", name, c.seeds, kerr.LeaderNotAvailable)
+				return fault.Errorf(fault.KafkaTopic, "kafka topic %s at %s has no partitions: %w", name, c.seeds, kerr.LeaderNotAvailable)
 			}
 		}
 		return nil
@@ -175,16 +177,14 @@ func (c *cluster) metadata(ctx context.Context, topics []string, create bool) (*
 			if topics == nil {
 				continue
 			}
-			return nil, fmt.Errorf("kafka topic %s at %s: the user may not describe it; grant DESCRIBE and READ (a sink: WRITE) on the topic", name, c.seeds)
-		case errors.Is(err, kerr.InvalidTopicException):
-			return nil, fmt.Errorf("kafka topic %q at %s: the name is not valid", name, c.seeds)
+			return nil, fault.Errorf(fault.KafkaDenied, "kafka topic %s at %s: the user may not describe it", name, c.seeds).Fix("grant DESCRIBE and READ (a sink: WRITE) on the topic to the user")
 		default:
-			return nil, fmt.Errorf("kafka topic %s at %s: %w", name, c.seeds, err)
+			return nil, answered(err, "kafka topic %q at %s: %w", name, c.seeds, err)
 		}
 		tm := &topicMeta{name: name, id: t.TopicID, partitions: make([]partitionMeta, len(t.Partitions))}
 		for _, p := range t.Partitions {
 			if int(p.Partition) >= len(tm.partitions) {
-				return nil, fmt.Errorf("kafka topic %s at %s: the broker lists %d partitions, one of them as number %d", name, c.seeds, len(t.Partitions), p.Partition)
+				return nil, fault.Errorf(fault.KafkaDamaged, "kafka topic %s at %s: the broker lists %d partitions, one of them as number %d", name, c.seeds, len(t.Partitions), p.Partition)
 			}
 			pm := partitionMeta{leader: p.Leader, leaderEpoch: p.LeaderEpoch}
 			if p.ErrorCode != 0 && kerr.ErrorForCode(p.ErrorCode) != kerr.ReplicaNotAvailable {
@@ -197,62 +197,26 @@ func (c *cluster) metadata(ctx context.Context, topics []string, create bool) (*
 	return m, nil
 }
 
-// unreachable says what failed in reaching the cluster, and what may help.
-func (c *cluster) unreachable(err error) error {
-	var fix string
-	var dns *net.DNSError
-	switch {
-	case errors.Is(err, kerr.SaslAuthenticationFailed):
-		fix = "the broker refuses the credentials; check 'properties.sasl.jaas.config'"
-	case errors.Is(err, kerr.UnsupportedSaslMechanism):
-		fix = "the broker does not offer this mechanism; check 'properties.sasl.mechanism'"
-	case errors.Is(err, kerr.ClusterAuthorizationFailed), errors.Is(err, kerr.TopicAuthorizationFailed), errors.Is(err, kerr.GroupAuthorizationFailed):
-		fix = "the user lacks the right; grant it with kafka-acls.sh"
-	case errors.As(err, &dns):
-		fix = "the name does not resolve; check 'properties.bootstrap.servers'"
-	case isTLS(err):
-		fix = "TLS failed; check 'properties.security.protocol' and 'properties.ssl.*'"
-	case errors.Is(err, context.Canceled):
-		return err
-	case errors.Is(err, context.DeadlineExceeded):
-		err = fmt.Errorf("no answer in time")
-		fix = "check 'properties.bootstrap.servers' and 'properties.security.protocol': perhaps it is no Kafka that listens there, or one that expects TLS"
-	case c.sasl && errors.Is(err, io.EOF):
-		fix = "the broker closes the connection, as some do on wrong credentials; check 'properties.sasl.jaas.config', 'properties.sasl.mechanism' and 'properties.security.protocol'"
-	default:
-		fix = "check 'properties.bootstrap.servers', 'properties.security.protocol' and that the broker runs"
-	}
-	return fmt.Errorf("cannot reach Kafka at %s: %w; %s", c.seeds, err, fix)
-}
-
-func isTLS(err error) bool {
-	s := err.Error()
-	return strings.Contains(s, "tls:") || strings.Contains(s, "x509:") || strings.Contains(s, "first record does not look like a TLS handshake")
-}
-
 // noTopic says that a topic does not exist, with names near to it, and how to create it when that is of use.
 func (c *cluster) noTopic(ctx context.Context, name string, sink bool) error {
-	msg := fmt.Sprintf("kafka topic %q does not exist at %s", name, c.seeds)
+	e := fault.Errorf(fault.KafkaTopic, "kafka topic %q does not exist at %s", name, c.seeds)
+	var hints []string
 	if all, err := c.metadata(ctx, nil, false); err == nil {
-		names := make([]string, 0, len(all.topics))
-		for n := range all.topics {
-			names = append(names, n)
-		}
-		sort.Strings(names)
+		names := slices.Sorted(maps.Keys(all.topics))
 		switch n := near.Name(name, names); {
 		case n != "":
-			msg += fmt.Sprintf("; did you mean %q?", n)
+			hints = append(hints, fmt.Sprintf("did you mean %q?", n))
 		case len(names) == 0:
-			msg += ", which has no topics at all"
+			e.Err = fmt.Errorf("%w, which has no topics at all", e.Err)
 		case !sink:
-			msg += fmt.Sprintf("; there are %s", strings.Join(names[:min(len(names), 8)], ", "))
+			hints = append(hints, "there are "+strings.Join(names[:min(len(names), 8)], ", "))
 		}
 	}
 	if sink {
 		first, _, _ := strings.Cut(c.seeds, ",")
-		msg += fmt.Sprintf("; create it with: kafka-topics.sh --bootstrap-server %s --create --topic %s --partitions 4, or have it created with '%s' = '4'", first, name, topicPartitions)
+		hints = append(hints, fmt.Sprintf("create it with: kafka-topics.sh --bootstrap-server %s --create --topic %s --partitions 4, or have it created with '%s' = '4'", first, name, topicPartitions))
 	}
-	return errors.New(msg)
+	return e.Fix("%s", strings.Join(hints, "; "))
 }
 
 func (c *cluster) close() { c.cl.Close() }

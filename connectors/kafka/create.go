@@ -71,21 +71,17 @@ func (c *cluster) create(ctx context.Context, topic string, how creation) error 
 	if err == nil || errors.Is(err, kerr.TopicAlreadyExists) {
 		return nil
 	}
-	fix := ""
+	e := answered(err, "kafka topic %s at %s cannot be created: %w", topic, c.seeds, err)
+	if r.ErrMessage != "" {
+		e.Err = fmt.Errorf("%w (%s)", e.Err, r.ErrMessage)
+	}
 	switch {
 	case errors.Is(err, kerr.InvalidReplicationFactor):
-		fix = fmt.Sprintf("; there are fewer brokers than '%s' asks copies of", topicReplication)
+		e.Fix("there are fewer brokers than '%s' asks copies of", topicReplication)
 	case errors.Is(err, kerr.InvalidConfig):
-		fix = fmt.Sprintf("; check '%s*'", topicConfig)
+		e.Fix("check '%s*'", topicConfig)
 	case errors.Is(err, kerr.TopicAuthorizationFailed), errors.Is(err, kerr.ClusterAuthorizationFailed):
-		fix = "; grant CREATE on the topic to the user, or have it created for you"
-	case errors.Is(err, kerr.PolicyViolation):
-		fix = "; the cluster's policy does not allow it"
-	case errors.Is(err, kerr.InvalidTopicException):
-		fix = "; the name is not valid"
+		e.Fix("grant CREATE on the topic to the user, or have it created for you")
 	}
-	if r.ErrMessage != "" {
-		fix = " (" + r.ErrMessage + ")" + fix
-	}
-	return fmt.Errorf("kafka topic %s at %s cannot be created: %w%s", topic, c.seeds, err, fix)
+	return e
 }

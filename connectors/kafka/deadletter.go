@@ -10,6 +10,7 @@ import (
 	"github.com/sluicesql/sluice/engine/changelog"
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 const (
@@ -25,7 +26,7 @@ const (
 	headerPartition = "sluice.partition"
 	headerOffset    = "sluice.offset"
 	headerTimestamp = "sluice.timestamp" // the message's, in milliseconds since 1970
-	headerReason    = "sluice.reason"    // a short fixed word
+	headerReason    = "sluice.reason"    // the code of the error
 	headerError     = "sluice.error"     // the whole error
 )
 
@@ -109,11 +110,11 @@ func newDeadLetterBox() *deadLetterBox {
 }
 
 // put adds a record of p.
-func (d *deadLetterBox) put(p *partition, rec *record, reason, msg string) {
+func (d *deadLetterBox) put(p *partition, rec *record, code fault.Code, err error) {
 	d.headers.read(rec.headers)
 	for _, h := range [...][2]string{
 		{headerTopic, p.topic.name}, {headerPartition, strconv.Itoa(int(p.id))}, {headerOffset, strconv.FormatInt(rec.offset, 10)},
-		{headerTimestamp, strconv.FormatInt(rec.timestamp, 10)}, {headerReason, reason}, {headerError, msg},
+		{headerTimestamp, strconv.FormatInt(rec.timestamp, 10)}, {headerReason, string(code)}, {headerError, err.Error()},
 	} {
 		d.headers.set([]byte(h[0]), row.String(h[1]))
 	}

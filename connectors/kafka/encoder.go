@@ -13,6 +13,7 @@ import (
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/text"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // runSize is how much goes to one partition in a row when any would do.
@@ -219,11 +220,11 @@ func (w *encoder) update(ctx context.Context, before, after row.Row) error {
 	case w.key != nil:
 		k, err := w.key.Encode(w.otherKey[:0], nil, w.keyOf.of(before))
 		if err != nil {
-			return err
+			return fault.Or(fault.RowFormat, err)
 		}
 		w.otherKey = k
 		if k, err = w.key.Encode(w.keyBuf[:0], nil, w.keyOf.of(after)); err != nil {
-			return err
+			return fault.Or(fault.RowFormat, err)
 		}
 		one = string(k) == string(w.otherKey)
 	case len(w.hashOf) > 0:
@@ -248,7 +249,7 @@ func (w *encoder) change(ctx context.Context, before, after row.Row) (err error)
 	}
 	if w.key != nil {
 		if w.present, err = w.key.Encode(w.keyBuf[:0], nil, w.keyOf.of(r)); err != nil {
-			return err
+			return fault.Or(fault.RowFormat, err)
 		}
 		if w.present != nil {
 			w.keyBuf = w.present
@@ -268,7 +269,7 @@ func (w *encoder) change(ctx context.Context, before, after row.Row) (err error)
 		value, err = w.value.Encode(w.valBuf[:0], nil, w.valueOf.of(after))
 	}
 	if err != nil {
-		return err
+		return fault.Or(fault.RowFormat, err)
 	}
 	if value != nil {
 		w.valBuf = value
@@ -281,7 +282,7 @@ func (w *encoder) change(ctx context.Context, before, after row.Row) (err error)
 	buf = appendLengthed(buf, value)
 	if w.headersCol >= 0 && !r.IsNull(w.headersCol) {
 		if buf, err = appendHeaders(buf, r.Bytes(w.headersCol)); err != nil {
-			return fmt.Errorf("kafka %s: %w", w.t.cfg.topic, err)
+			return fault.Errorf(fault.RowFormat, "kafka %s: %w", w.t.cfg.topic, err)
 		}
 	} else {
 		buf = append(buf, 0)
@@ -353,6 +354,6 @@ func (w *encoder) tooLarge(size int, r row.Row) error {
 		b = append(b, v...)
 	}
 	t := w.t.cfg.topic
-	return fmt.Errorf("kafka topic %s at %s: the row %s) makes a record of %d bytes, and the topic's max.message.bytes is %d; raise that (kafka-configs.sh --bootstrap-server %s --topic %s --alter --add-config max.message.bytes=%d), or write less of the row",
-		t, w.t.c.seeds, b, size, w.t.maxRecord, w.t.c.seeds, t, 2*size)
+	return fault.Errorf(fault.KafkaRecordSize, "kafka topic %s at %s: the row %s) makes a record of %d bytes, and the topic's max.message.bytes is %d", t, w.t.c.seeds, b, size, w.t.maxRecord).
+		Fix("raise that (kafka-configs.sh --bootstrap-server %s --topic %s --alter --add-config max.message.bytes=%d), or write less of the row", w.t.c.seeds, t, 2*size)
 }

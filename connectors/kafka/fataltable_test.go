@@ -25,7 +25,7 @@ func TestFatalTable(t *testing.T) {
 		{kmsg.Metadata, kerr.UnsupportedVersion, []string{"UNSUPPORTED_VERSION"}},
 		{kmsg.ListOffsets, kerr.TopicAuthorizationFailed, []string{"kafka t/", "offsets cannot be listed", "grant READ"}},
 		{kmsg.Fetch, kerr.TopicAuthorizationFailed, []string{"kafka t/", "grant READ"}},
-		{kmsg.Fetch, kerr.ClusterAuthorizationFailed, []string{"kafka t/", "check the credentials"}},
+		{kmsg.Fetch, kerr.ClusterAuthorizationFailed, []string{"kafka t/", "kafka-acls.sh"}},
 		{kmsg.Fetch, kerr.UnsupportedCompressionType, []string{"kafka t/", "UNSUPPORTED_COMPRESSION_TYPE"}},
 		{kmsg.OffsetFetch, kerr.GroupAuthorizationFailed, []string{"kafka group g at", "grant READ on the group"}},
 		{kmsg.OffsetCommit, kerr.GroupAuthorizationFailed, []string{"goes on", "kafka group g at", "offsets cannot be committed"}},

@@ -23,11 +23,11 @@ var requests = []kmsg.Key{
 	kmsg.CreateTopics, kmsg.InitProducerID, kmsg.OffsetForLeaderEpoch, kmsg.DescribeConfigs,
 }
 
-// fault makes n requests of a kind fail and returns how many have.
-type fault func(b *faultyBroker, key kmsg.Key, n int) (hits func() int)
+// setback makes n requests of a kind fail and returns how many have.
+type setback func(b *faultyBroker, key kmsg.Key, n int) (hits func() int)
 
 // connectionFaults are those that any request can meet.
-var connectionFaults = map[string]fault{
+var connectionFaults = map[string]setback{
 	"disconnect": func(b *faultyBroker, key kmsg.Key, n int) func() int {
 		return b.control(key, n, func() (error, bool) { return errors.New("the connection breaks"), true })
 	},
@@ -117,7 +117,7 @@ func (b *faultyBroker) control(key kmsg.Key, n int, act func() (error, bool)) (h
 }
 
 // answering makes requests of a kind be answered with an error.
-func answering(e *kerr.Error) fault {
+func answering(e *kerr.Error) setback {
 	return func(b *faultyBroker, key kmsg.Key, n int) func() int {
 		stirred := func(kmsg.Request) bool { return !b.calm.Load() }
 		return b.Cluster().Fault(
@@ -190,7 +190,7 @@ func TestFaultTable(t *testing.T) {
 	var tried atomic.Int64
 	var cases errgroup.Group // they mostly wait, so that more run at once than tests would
 	cases.SetLimit(24)
-	try := func(name string, key kmsg.Key, f fault) {
+	try := func(name string, key kmsg.Key, f setback) {
 		cases.Go(func() error {
 			struck, err := survives(t, func(b *faultyBroker) func() int { return f(b, key, 2) })
 			if err != nil {

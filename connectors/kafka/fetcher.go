@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -332,7 +333,7 @@ func (f *fetcher) handle(b *brokerLoop, resp *kmsg.FetchResponse) {
 				f.trouble(p, err)
 				troubled = true
 			default:
-				f.fail(p, fmt.Errorf("kafka %s@%d at %s: %w%s", p, p.fetchAt, f.c.seeds, err, remedy(err)))
+				f.fail(p, answered(err, "kafka %s@%d at %s: %w", p, p.fetchAt, f.c.seeds, err))
 			}
 		}
 	}
@@ -372,7 +373,7 @@ func (f *fetcher) accept(p *partition, rp *kmsg.FetchResponseTopicPartition, hel
 	p.emptyRuns = 0
 	data, next, epoch, err := wholeBatches(rp.RecordBatches, p.fetchAt)
 	if err != nil {
-		f.fail(p, fmt.Errorf("kafka %s@%d: %w", p, p.fetchAt, err))
+		f.fail(p, fault.Errorf(fault.KafkaDamaged, "kafka %s@%d: %w", p, p.fetchAt, err))
 		return
 	}
 	if next == p.fetchAt {
@@ -406,7 +407,7 @@ func (f *fetcher) trouble(p *partition, err error) {
 	case p.troubled.IsZero():
 		p.troubled = now
 	case f.retryTimeout > 0 && now.Sub(p.troubled) > f.retryTimeout:
-		f.fail(p, fmt.Errorf("kafka %s@%d at %s: nothing could be read for %s ('%s'): %w", p, p.fetchAt, f.c.seeds, f.retryTimeout, retryTimeoutOption, err))
+		f.fail(p, tooLate(err, "kafka %s@%d at %s: nothing could be read for %s ('%s')", p, p.fetchAt, f.c.seeds, f.retryTimeout, retryTimeoutOption))
 	}
 }
 
@@ -464,23 +465,12 @@ func rangeError(topic string, id int32, at, first, last int64) error {
 	if at < first {
 		what = fmt.Sprintf("retention has removed %d offsets that were not read yet", first-at)
 	}
-	return fmt.Errorf("kafka %s/%d@%d: offset out of range, the partition holds %d to %d: %s; nothing is skipped in silence: start from another position (a new state directory, or 'scan.startup.mode') and give the topic a longer retention, or accept the gap with 'properties.auto.offset.reset' = 'earliest'", topic, id, at, first, last, what)
+	return fault.Errorf(fault.KafkaOffset, "kafka %s/%d@%d: offset out of range, the partition holds %d to %d: %s", topic, id, at, first, last, what).
+		Fix("nothing is skipped in silence: start from another position (a new state directory, or 'scan.startup.mode') and give the topic a longer retention, or accept the gap with 'properties.auto.offset.reset' = 'earliest'")
 }
 
 // retriable reports whether another leader or another moment may help. A broker that is going down may answer with
 // UNKNOWN_SERVER_ERROR.
 func retriable(err error) bool {
 	return kerr.IsRetriable(err) || errors.Is(err, kerr.UnknownServerError) || errors.Is(err, kerr.InconsistentTopicID) || errors.Is(err, kerr.UnknownTopicID) || errors.Is(err, kerr.UnknownTopicOrPartition)
-}
-
-func remedy(err error) string {
-	switch {
-	case errors.Is(err, kerr.TopicAuthorizationFailed):
-		return "; grant READ on the topic to the user"
-	case errors.Is(err, kerr.GroupAuthorizationFailed):
-		return "; grant READ on the group to the user, or name another in 'properties.group.id'"
-	case errors.Is(err, kerr.ClusterAuthorizationFailed), errors.Is(err, kerr.SaslAuthenticationFailed):
-		return "; check the credentials"
-	}
-	return ""
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/sluicesql/sluice/engine/changelog"
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // bar is a format of columns separated by '|', in order: integers and strings, \N for NULL. As a changing
@@ -55,7 +56,7 @@ func (d *barDecoder) Decode(m spi.Message, out *spi.Out) error {
 	v, op := m.Value, changelog.Insert
 	if d.changing {
 		if len(v) == 0 || v[0] != '+' && v[0] != '-' {
-			return &spi.DecodeError{Field: "op", Offset: 0, Reason: "op", Msg: "unknown operation", Fix: "write + or -"}
+			return &spi.DecodeError{Field: "op", Offset: 0, Code: fault.MessageOp, Msg: "unknown operation", Fix: "write + or -"}
 		}
 		if v[0] == '-' {
 			op = changelog.Delete
@@ -69,11 +70,11 @@ func (d *barDecoder) Decode(m spi.Message, out *spi.Out) error {
 			continue
 		}
 		if n >= len(parts) {
-			return &spi.DecodeError{Offset: -1, Reason: "syntax", Msg: fmt.Sprintf("%d columns are too few", len(parts))}
+			return &spi.DecodeError{Offset: -1, Code: fault.MessageSyntax, Msg: fmt.Sprintf("%d columns are too few", len(parts))}
 		}
 		if c.Type.IsInteger() && string(parts[n]) != `\N` {
 			if _, err := strconv.ParseInt(string(parts[n]), 10, 64); err != nil {
-				return &spi.DecodeError{Field: c.Name, Offset: -1, Reason: "type", Msg: fmt.Sprintf("%q is no integer", parts[n]), Fix: "correct the producer"}
+				return &spi.DecodeError{Field: c.Name, Offset: -1, Code: fault.MessageType, Msg: fmt.Sprintf("%q is no integer", parts[n]), Fix: "correct the producer"}
 			}
 		}
 		n++

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -145,7 +146,7 @@ func isOther(was, now [16]byte) bool {
 func (f *fetcher) failTopic(t *topicRef, what string) {
 	for _, p := range t.parts {
 		if p != nil && p.fetchAt < p.end {
-			f.fail(p, fmt.Errorf("kafka %s@%d at %s: the topic %s while it was read; its offsets mean nothing any more: start anew with a new state directory", p, p.fetchAt, f.c.seeds, what))
+			f.fail(p, fault.Errorf(fault.KafkaTopicChanged, "kafka %s@%d at %s: the topic %s while it was read; its offsets mean nothing any more", p, p.fetchAt, f.c.seeds, what).Fix("start anew with a new state directory"))
 		}
 	}
 }
@@ -195,10 +196,11 @@ func (f *fetcher) checkTruncation(p *partition, pm partitionMeta) (err error, ag
 			f.errors.Add(1)
 			return nil, true
 		}
-		return fmt.Errorf("kafka %s@%d: %w%s", p, p.fetchAt, err, remedy(err)), false
+		return answered(err, "kafka %s@%d: %w", p, p.fetchAt, err), false
 	}
 	if r.EndOffset >= 0 && r.EndOffset < p.fetchAt {
-		return fmt.Errorf("kafka %s@%d: the broker lost records %d to %d, which were read already (an unclean leader election); the result holds them and later records would contradict it: start anew with a new state directory", p, p.fetchAt, r.EndOffset, p.fetchAt-1), false
+		return fault.Errorf(fault.KafkaTopicChanged, "kafka %s@%d: the broker lost records %d to %d, which were read already (an unclean leader election); the result holds them and later records would contradict it", p, p.fetchAt, r.EndOffset, p.fetchAt-1).
+			Fix("start anew with a new state directory"), false
 	}
 	return nil, false
 }

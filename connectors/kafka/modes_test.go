@@ -300,7 +300,7 @@ func TestDecodeErrors(t *testing.T) {
 		if st := src.Stats(); st.Skipped != 2 || st.Records != 4 || st.Events != 2 {
 			t.Errorf("stats %+v", st)
 		}
-		if r := src.Stats().SkippedFor; r["type"] != 1 || r["syntax"] != 1 || !strings.Contains(w.all(), "kafka t/0@1") {
+		if r := src.Stats().SkippedFor; r["message-type"] != 1 || r["message-syntax"] != 1 || !strings.Contains(w.all(), "kafka t/0@1") {
 			t.Errorf("reasons %v, warnings %q", r, w.all())
 		}
 	}

@@ -3,10 +3,10 @@ package kafka
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sort"
 	"time"
 
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -66,7 +66,7 @@ func (c *cluster) listOffsets(ctx context.Context, parts []*partition, millis in
 					p := wanted[tp{rt.Topic, rp.Partition}]
 					if err := kerr.ErrorForCode(rp.ErrorCode); err != nil {
 						if p != nil {
-							last = fmt.Errorf("kafka %s at %s: offsets cannot be listed: %w%s", p, c.seeds, err, remedy(err))
+							last = answered(err, "kafka %s at %s: offsets cannot be listed: %w", p, c.seeds, err)
 							if !kerr.IsRetriable(err) {
 								return nil, last
 							}
@@ -116,7 +116,7 @@ func (c *cluster) committedOffsets(ctx context.Context, group string, parts []*p
 		resp, err = nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("kafka group %s at %s: the committed offsets cannot be read: %w%s", group, c.seeds, err, remedy(err))
+		return nil, answered(err, "kafka group %s at %s: the committed offsets cannot be read: %w", group, c.seeds, err)
 	}
 	out := make(map[*partition]int64, len(parts))
 	for _, p := range parts {
@@ -125,7 +125,7 @@ func (c *cluster) committedOffsets(ctx context.Context, group string, parts []*p
 		case !ok:
 			out[p] = -1
 		case r.Err != nil:
-			return nil, fmt.Errorf("kafka group %s at %s: the committed offset of %s cannot be read: %w", group, c.seeds, p, r.Err)
+			return nil, answered(r.Err, "kafka group %s at %s: the committed offset of %s cannot be read: %w", group, c.seeds, p, r.Err)
 		default:
 			out[p] = r.At
 		}
@@ -202,7 +202,8 @@ func (c *cluster) resolve(ctx context.Context, s *settings, parts []*partition, 
 	case fallback == "latest":
 		return out, list(none, listLatest)
 	}
-	return nil, fmt.Errorf("kafka %s: group %q has committed no offset, and %s is 'group-offsets'; say where to begin: 'scan.startup.mode' = 'earliest-offset', or 'properties.auto.offset.reset' = 'earliest' for groups without offsets", none[0], s.group, what)
+	return nil, fault.Errorf(fault.KafkaOffset, "kafka %s: group %q has committed no offset, and %s is 'group-offsets'", none[0], s.group, what).
+		Fix("say where to begin: 'scan.startup.mode' = 'earliest-offset', or 'properties.auto.offset.reset' = 'earliest' for groups without offsets")
 }
 
 // commit writes group offsets.

@@ -10,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kversion"
 
 	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // onceSink implements spi.TransactionalSink: the records of a checkpoint reach the topic in a transaction. The marker
@@ -79,7 +80,7 @@ func (s *onceSink) readMarker(ctx context.Context) (spi.Marker, bool, error) {
 	}
 	m, err := spi.ParseMarker(text)
 	if err != nil {
-		return spi.Marker{}, false, fmt.Errorf("kafka group %s at %s, which is to hold the marker of topic %s, holds something else: %w; choose another 'sink.transactional-id-prefix'", s.txn.id, s.c.seeds, s.cfg.topic, err)
+		return spi.Marker{}, false, fault.Errorf(fault.StateSink, "kafka group %s at %s, which is to hold the marker of topic %s, holds something else: %w", s.txn.id, s.c.seeds, s.cfg.topic, err).Fix("choose another 'sink.transactional-id-prefix'")
 	}
 	return m, true, nil
 }
@@ -108,7 +109,7 @@ func (s *onceSink) Deliver(ctx context.Context, m spi.Marker, blocks spi.Blocks)
 		case rerr != nil:
 			return rerr
 		case time.Since(start) > s.cfg.deliveryTimeout:
-			return fmt.Errorf("kafka topic %s at %s: the output of checkpoint %d could not be written within 'properties.delivery.timeout.ms' = %d: %w", s.cfg.topic, s.c.seeds, m.Checkpoint, s.cfg.deliveryTimeout.Milliseconds(), err)
+			return tooLate(err, "kafka topic %s at %s: the output of checkpoint %d could not be written within 'properties.delivery.timeout.ms' = %d", s.cfg.topic, s.c.seeds, m.Checkpoint, s.cfg.deliveryTimeout.Milliseconds())
 		case attempt == 3:
 			s.warn(fmt.Sprintf("kafka topic %s at %s: a transaction failed, trying again: %v", s.cfg.topic, s.c.seeds, err))
 		}
@@ -154,7 +155,7 @@ func (s *onceSink) recover(ctx context.Context, m spi.Marker, cause error) (done
 		s.stored, s.found = m, true
 		return true, nil
 	case found != s.found || now != s.stored:
-		return false, fmt.Errorf("kafka topic %s at %s: the marker of group %s is %q where this job had left %q: another process has written in its name", s.cfg.topic, s.c.seeds, s.txn.id, now, s.stored)
+		return false, fault.Errorf(fault.KafkaFenced, "kafka topic %s at %s: the marker of group %s is %q where this job had left %q: another process has written in its name", s.cfg.topic, s.c.seeds, s.txn.id, now, s.stored)
 	}
 	return false, nil
 }

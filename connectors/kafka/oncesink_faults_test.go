@@ -215,7 +215,7 @@ func TestOnceSinkTimedOut(t *testing.T) {
 	x.began = x.began.Add(-2 * time.Second)
 	b.Cluster().Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.AddPartitionsToTxn}, Err: kerr.ProducerFenced})
 	start := time.Now()
-	wantError(t, start, s.Deliver(t.Context(), marker(1), pack(t, s, change{changelog.Insert, 1, "a"}).all), "kafka topic out", "open for 2s", "'properties.transaction.timeout.ms' = 800", "Or another process", "Start again")
+	wantError(t, start, s.Deliver(t.Context(), marker(1), pack(t, s, change{changelog.Insert, 1, "a"}).all), "kafka topic out", "open for 2s", "'properties.transaction.timeout.ms' = 800", "or another process", "start again")
 }
 
 // Output for more partitions than the topic has is refused by name.

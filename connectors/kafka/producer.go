@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -121,7 +122,8 @@ func (p *producer) newIdentity(ctx context.Context, seen int) error {
 	})
 	if err != nil {
 		if errors.Is(err, kerr.ClusterAuthorizationFailed) || errors.Is(err, kerr.TransactionalIDAuthorizationFailed) {
-			return fmt.Errorf("kafka at %s: the user may not write idempotently: %w; grant IDEMPOTENT_WRITE or set 'properties.enable.idempotence' = 'false'", p.c.seeds, err)
+			return fault.Errorf(fault.KafkaDenied, "kafka at %s: the user may not write idempotently: %w", p.c.seeds, err).
+				Fix("grant IDEMPOTENT_WRITE, or set 'properties.enable.idempotence' = 'false'")
 		}
 		return p.c.unreachable(err)
 	}
@@ -325,7 +327,7 @@ func (p *producer) unanswered(s *sender, err error) {
 // been tried for too long.
 func (p *producer) again(q *outPartition, cause error) {
 	if b := q.sending; time.Since(b.born) > p.s.deliveryTimeout {
-		p.fail(fmt.Errorf("kafka %s/%d at %s: %d records could not be written within 'properties.delivery.timeout.ms' = %d: %w", p.topic, q.id, p.c.seeds, b.n, p.s.deliveryTimeout.Milliseconds(), cause))
+		p.fail(tooLate(cause, "kafka %s/%d at %s: %d records could not be written within 'properties.delivery.timeout.ms' = %d", p.topic, q.id, p.c.seeds, b.n, p.s.deliveryTimeout.Milliseconds()))
 		return
 	}
 	q.sender.Store(nil) // from here on another sender may have it
@@ -376,16 +378,16 @@ func (p *producer) handle(s *sender, resp *kmsg.ProduceResponse) {
 }
 
 func (p *producer) writeError(q *outPartition, err error, rp *kmsg.ProduceResponseTopicPartition) error {
-	fix := ""
+	e := answered(err, "kafka %s/%d at %s: %d records were refused: %w", p.topic, q.id, p.c.seeds, q.sending.n, err)
 	switch {
 	case errors.Is(err, kerr.MessageTooLarge), errors.Is(err, kerr.RecordListTooLarge):
-		fix = fmt.Sprintf("; the batch has %d bytes: raise the topic's max.message.bytes, or lower 'properties.batch.size'", len(q.sending.wire))
+		e.Fix("the batch has %d bytes: raise the topic's max.message.bytes, or lower 'properties.batch.size'", len(q.sending.wire))
 	case errors.Is(err, kerr.TopicAuthorizationFailed):
-		fix = "; grant WRITE on the topic to the user"
+		e.Fix("grant WRITE on the topic to the user")
 	case rp.ErrorMessage != nil && *rp.ErrorMessage != "":
-		fix = " (" + *rp.ErrorMessage + ")"
+		e.Err = fmt.Errorf("%w (%s)", e.Err, *rp.ErrorMessage)
 	}
-	return fmt.Errorf("kafka %s/%d at %s: %d records were refused: %w%s", p.topic, q.id, p.c.seeds, q.sending.n, err, fix)
+	return e
 }
 
 func (p *producer) pause(d time.Duration) {
@@ -438,11 +440,11 @@ func (p *producer) manage() {
 				missing = time.Now()
 			}
 			if time.Since(missing) > missingFor {
-				p.fail(fmt.Errorf("kafka topic %s at %s was deleted while it was written", p.topic, p.c.seeds))
+				p.fail(fault.Errorf(fault.KafkaTopicChanged, "kafka topic %s at %s was deleted while it was written", p.topic, p.c.seeds))
 				return
 			}
 		case isOther(p.topicID, tm.id):
-			p.fail(fmt.Errorf("kafka topic %s at %s was deleted and created again while it was written", p.topic, p.c.seeds))
+			p.fail(fault.Errorf(fault.KafkaTopicChanged, "kafka topic %s at %s was deleted and created again while it was written", p.topic, p.c.seeds))
 			return
 		case p.lead(tm):
 			wait, missing = 10*time.Millisecond, time.Time{}
@@ -471,7 +473,7 @@ func (p *producer) expire(cause error) {
 		late := b != nil && b.n > 0 && time.Since(b.born) > p.s.deliveryTimeout
 		q.mu.Unlock()
 		if late {
-			p.fail(fmt.Errorf("kafka %s/%d at %s: records could not be written within 'properties.delivery.timeout.ms' = %d: %w", p.topic, q.id, p.c.seeds, p.s.deliveryTimeout.Milliseconds(), cause))
+			p.fail(tooLate(cause, "kafka %s/%d at %s: records could not be written within 'properties.delivery.timeout.ms' = %d", p.topic, q.id, p.c.seeds, p.s.deliveryTimeout.Milliseconds()))
 			return
 		}
 	}

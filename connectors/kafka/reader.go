@@ -13,6 +13,7 @@ import (
 	"github.com/sluicesql/sluice/engine/changelog"
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
@@ -114,7 +115,7 @@ func (r *reader) readPartition(p *partition, limit int) (n int, err error) {
 		}
 		rest, err := p.it.peek(rec)
 		if err != nil {
-			return n, fmt.Errorf("kafka %s@%d: %w", p, p.pos, err)
+			return n, fault.Errorf(fault.KafkaDamaged, "kafka %s@%d: %w", p, p.pos, err)
 		}
 		if rec.offset >= p.pos { // a batch may begin before the offset asked for
 			if rec.offset >= stop {
@@ -143,7 +144,7 @@ func (r *reader) openBatch(p *partition, stop int64) (bool, error) {
 	for p.pos < stop {
 		ok, err := p.it.next(&p.pos, stop)
 		if err != nil {
-			return false, fmt.Errorf("kafka %s@%d: %w", p, p.pos, err)
+			return false, fault.Errorf(fault.KafkaDamaged, "kafka %s@%d: %w", p, p.pos, err)
 		}
 		if ok || len(p.it.rest) > 0 {
 			return ok, nil
@@ -195,11 +196,11 @@ func (r *reader) decode() error {
 			return r.refuse("key: ", err, r.ignoreKeyErrors, "key."+r.src.cfg.layout.keyFormat.Name()+".")
 		}
 		if n := r.keyBatch.Len(); n > 1 || n == 0 && r.src.cfg.layout.upsert {
-			reason, what := "key", "the key holds no row"
+			what := "the key holds no row"
 			if rec.key == nil {
 				what = "the key is null, so that nothing says which row this is"
 			}
-			return r.refuse("", &spi.DecodeError{Offset: -1, Reason: reason, Msg: what, Fix: "upsert-kafka reads topics whose records are keyed by the primary key; for others use connector kafka"}, r.ignoreKeyErrors, "key."+r.src.cfg.layout.keyFormat.Name()+".")
+			return r.refuse("", &spi.DecodeError{Offset: -1, Code: fault.MessageKey, Msg: what, Fix: "upsert-kafka reads topics whose records are keyed by the primary key; for others use connector kafka"}, r.ignoreKeyErrors, "key."+r.src.cfg.layout.keyFormat.Name()+".")
 		}
 	}
 	upsert := r.src.cfg.layout.upsert
@@ -220,7 +221,7 @@ func (r *reader) decode() error {
 	if after > before {
 		if r.out.Batch.Op(after-1) == changelog.Clear && r.src.partitionCount() > 1 {
 			r.out.Batch.Truncate(before)
-			return r.refuse("", &spi.DecodeError{Offset: -1, Reason: "truncate", Msg: "the table was truncated, and the topic has several partitions: nothing tells which rows of the others came before",
+			return r.refuse("", &spi.DecodeError{Offset: -1, Code: fault.MessageTruncate, Msg: "the table was truncated, and the topic has several partitions: nothing tells which rows of the others came before",
 				Fix: "have Debezium write the table to one topic of one partition, or start again from a new snapshot"}, r.ignoreValueErrors, r.src.cfg.layout.valueOptionPrefix)
 		}
 		r.events++
@@ -247,22 +248,21 @@ func (r *reader) refuse(part string, err error, ignore bool, prefix string) erro
 		}
 	}
 	if r.dead != nil || ignore {
-		msg := fmt.Sprintf("kafka %s@%d: %s%v", p, rec.offset, part, err)
-		r.src.skipped(bad.Reason, msg)
+		err = fmt.Errorf("kafka %s@%d: %s%w", p, rec.offset, part, err)
+		r.src.skipped(bad.Code, err)
 		if r.dead != nil {
-			r.dead.put(p, rec, bad.Reason, msg)
+			r.dead.put(p, rec, bad.Code, err)
 		}
 		return nil
 	}
-	fix := ""
 	// Who asked for fail-on-missing-field, which this is the error of, cannot ask to skip too.
 	if !strings.Contains(bad.Fix, "fail-on-missing-field") {
 		if r.src.canIgnore(prefix) && !strings.Contains(bad.Fix, spi.IgnoreParseErrors) {
-			fix = fmt.Sprintf("; or skip and count such records with '%s%s' = 'true'", prefix, spi.IgnoreParseErrors)
+			bad.Fix += fmt.Sprintf("; or skip and count such records with '%s%s' = 'true'", prefix, spi.IgnoreParseErrors)
 		}
-		fix += fmt.Sprintf(", or keep them in a topic of their own with '%s'", deadLetterTopic)
+		bad.Fix += fmt.Sprintf(", or keep them in a topic of their own with '%s'", deadLetterTopic)
 	}
-	return fmt.Errorf("kafka %s@%d: %s%w%s", p, rec.offset, part, err, fix)
+	return fmt.Errorf("kafka %s@%d: %s%w", p, rec.offset, part, err)
 }
 
 // fill sets the columns that the value's decoder leaves alone.

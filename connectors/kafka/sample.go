@@ -5,12 +5,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/changelog"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // Sampled is a record of a sample.
@@ -72,7 +72,7 @@ func (s *sampler) read(ctx context.Context, n int) ([]Sampled, error) {
 		select {
 		case <-s.r.Ready():
 		case <-ctx.Done():
-			return nil, fmt.Errorf("the sample of %s did not come: %w", s.r.src.c.seeds, context.Cause(ctx))
+			return nil, fault.Errorf(fault.KafkaTimeout, "the sample of %s did not come: %w", s.r.src.c.seeds, context.Cause(ctx))
 		}
 		for _, p := range parts {
 			got, err := s.r.readPartition(p.partition, p.want)

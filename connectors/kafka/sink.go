@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
@@ -141,7 +142,8 @@ func (t *outTopic) findTopic(ctx context.Context) (*topicMeta, error) {
 		}
 		pauseFor(ctx)
 	}
-	return nil, fmt.Errorf("kafka topic %s at %s: the broker does not create it (auto.create.topics.enable = false?); have it created with '%s' = '4', or create it by hand", t.cfg.topic, t.c.seeds, topicPartitions)
+	return nil, fault.Errorf(fault.KafkaTopic, "kafka topic %s at %s: the broker does not create it (auto.create.topics.enable = false?)", t.cfg.topic, t.c.seeds).
+		Fix("have it created with '%s' = '4', or create it by hand", topicPartitions)
 }
 
 // keeps reports whether the sink keeps changes of one row in one partition.

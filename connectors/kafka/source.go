@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/twmb/franz-go/pkg/kadm"
 )
 
@@ -74,7 +75,7 @@ func openSource(ctx context.Context, cfg sourceConfig, scan spi.Scan) (_ *source
 		return nil, err
 	}
 	if len(parts) == 0 && cfg.pattern != nil && s.bounded {
-		return nil, fmt.Errorf("kafka at %s: no topic matches 'topic-pattern' = '%s'", s.c.seeds, scan.Table.Options["topic-pattern"])
+		return nil, fault.Errorf(fault.KafkaTopic, "kafka at %s: no topic matches 'topic-pattern' = '%s'", s.c.seeds, scan.Table.Options["topic-pattern"])
 	}
 	if err := s.place(ctx, parts); err != nil {
 		return nil, err
@@ -260,12 +261,14 @@ func (s *source) resume(_ context.Context, parts []*partition) (fresh []*partiti
 		}
 		delete(start, k)
 		if id := p.topic.idText(); from.TopicID != "" && id != "" && id != from.TopicID {
-			return nil, fmt.Errorf("kafka topic %s at %s: it was deleted and created again since the checkpoint (its id was %s, now %s), so that offset %d of partition %d means nothing any more: start anew with a new state directory", p.topic.name, s.c.seeds, shortID(from.TopicID), shortID(id), from.Offset, p.id)
+			return nil, fault.Errorf(fault.KafkaTopicChanged, "kafka topic %s at %s: it was deleted and created again since the checkpoint (its id was %s, now %s), so that offset %d of partition %d means nothing any more", p.topic.name, s.c.seeds, shortID(from.TopicID), shortID(id), from.Offset, p.id).
+				Fix("start anew with a new state directory")
 		}
 		p.pos, p.epoch = from.Offset, from.Epoch
 	}
 	for k, from := range start {
-		return nil, fmt.Errorf("kafka %s/%d@%d: the checkpoint has read this partition, but the table's topics at %s have it no more; was the topic replaced, or 'topic' changed? Start anew with a new state directory", k.t, k.p, from.Offset, s.c.seeds)
+		return nil, fault.Errorf(fault.KafkaTopicChanged, "kafka %s/%d@%d: the checkpoint has read this partition, but the table's topics at %s have it no more; was the topic replaced, or 'topic' changed?", k.t, k.p, from.Offset, s.c.seeds).
+			Fix("start anew with a new state directory")
 	}
 	return fresh, nil
 }
@@ -429,19 +432,19 @@ func (s *source) canIgnore(prefix string) bool {
 	return option(f.Options(), spi.IgnoreParseErrors) != nil
 }
 
-// skipped counts a record left out, and tells of the first for each reason.
-func (s *source) skipped(reason, msg string) {
+// skipped counts a record left out, and tells of the first for each code.
+func (s *source) skipped(code fault.Code, err error) {
 	s.counts.skipped.Add(1)
 	s.mu.Lock()
-	s.reasons[reason]++
-	first := s.reasons[reason] == 1
+	s.reasons[string(code)]++
+	first := s.reasons[string(code)] == 1
 	s.mu.Unlock()
 	if first {
-		what, rest := "skipped", "skipped for %q are only counted"
+		what := "skipped"
 		if s.scan.DeadLetters != nil {
-			what, rest = "put aside as a dead letter", "put aside for %q are counted and not shown"
+			what = "put aside as a dead letter"
 		}
-		s.warn(fmt.Sprintf("%s: %s (further records "+rest+")", what, msg, reason))
+		s.warn(fmt.Sprintf("%s: %s (further such records are only counted)", what, fault.Text(err)))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // transaction runs the transactions of one transactional id, one at a time.
@@ -44,23 +45,25 @@ func (x *transaction) fault(what string, err error) error {
 	if !errors.As(err, &ke) && !errors.Is(err, errLeftOut) {
 		return x.t.c.unreachable(err)
 	}
-	fix := ""
+	e := answered(err, "kafka topic %s at %s: %s: %w", x.t.cfg.topic, x.t.c.seeds, what, err)
 	switch {
 	case (errors.Is(err, kerr.ProducerFenced) || errors.Is(err, kerr.InvalidProducerEpoch)) && x.open && time.Since(x.began) > x.t.cfg.transactionTimeout:
-		return fmt.Errorf("kafka topic %s at %s: %s: %w: a transaction was open for %s, and the broker ends one after 'properties.transaction.timeout.ms' = %d: this process or the broker stood still. Or another process has started with transactional id %s. Start again: nothing is lost, and nothing is written twice",
-			x.t.cfg.topic, x.t.c.seeds, what, err, time.Since(x.began).Round(time.Second), x.t.cfg.transactionTimeout.Milliseconds(), x.id)
+		e.Err = fmt.Errorf("%w: a transaction was open for %s, and the broker ends one after 'properties.transaction.timeout.ms' = %d: this process or the broker stood still; or another process has started with transactional id %s",
+			e.Err, time.Since(x.began).Round(time.Second), x.t.cfg.transactionTimeout.Milliseconds(), x.id)
+		return e.Fix("start again: nothing is lost, and nothing is written twice")
 	case errors.Is(err, kerr.ProducerFenced), errors.Is(err, kerr.InvalidProducerEpoch):
-		return fmt.Errorf("kafka topic %s at %s: %s: %w: another process has started with transactional id %s, and writes from now on; this one ends", x.t.cfg.topic, x.t.c.seeds, what, err, x.id)
+		e.Err = fmt.Errorf("%w: another process has started with transactional id %s, and writes from now on; this one ends", e.Err, x.id)
+		return e.Fix("if both are to run, give each 'sink.transactional-id-prefix' and topic of its own")
 	case errors.Is(err, kerr.TransactionalIDAuthorizationFailed):
-		fix = fmt.Sprintf("; grant WRITE and DESCRIBE on transactional id %s to the user", x.id)
+		return e.Fix("grant WRITE and DESCRIBE on transactional id %s to the user", x.id)
 	case errors.Is(err, kerr.GroupAuthorizationFailed):
-		fix = fmt.Sprintf("; grant READ on group %s, which holds the marker, to the user", x.id)
+		return e.Fix("grant READ on group %s, which holds the marker, to the user", x.id)
 	case errors.Is(err, kerr.TopicAuthorizationFailed):
-		fix = "; grant WRITE and READ on the topic to the user"
+		return e.Fix("grant WRITE and READ on the topic to the user")
 	case errors.Is(err, kerr.InvalidTransactionTimeout):
-		fix = "; lower 'properties.transaction.timeout.ms' to the broker's transaction.max.timeout.ms at most"
+		return e.Fix("lower 'properties.transaction.timeout.ms' to the broker's transaction.max.timeout.ms at most")
 	}
-	return fmt.Errorf("kafka topic %s at %s: %s: %w%s", x.t.cfg.topic, x.t.c.seeds, what, err, fix)
+	return e
 }
 
 // curable tells errors after which a transaction can be tried again.
@@ -212,9 +215,9 @@ func (x *transaction) newProducer(ctx context.Context) error {
 	tm := m.topics[x.t.cfg.topic]
 	switch {
 	case tm == nil:
-		return finalError{fmt.Errorf("kafka topic %s at %s was deleted while it was written", x.t.cfg.topic, x.t.c.seeds)}
+		return finalError{fault.Errorf(fault.KafkaTopicChanged, "kafka topic %s at %s was deleted while it was written", x.t.cfg.topic, x.t.c.seeds)}
 	case isOther(x.t.meta.id, tm.id):
-		return finalError{fmt.Errorf("kafka topic %s at %s was deleted and created again while it was written", x.t.cfg.topic, x.t.c.seeds)}
+		return finalError{fault.Errorf(fault.KafkaTopicChanged, "kafka topic %s at %s was deleted and created again while it was written", x.t.cfg.topic, x.t.c.seeds)}
 	}
 	x.p = newProducer(x.t)
 	x.p.txn, x.p.id, x.p.epoch, x.p.number = &x.id, x.producerID, x.epoch, 1
@@ -226,7 +229,7 @@ func (x *transaction) sendLot(ctx context.Context, lot []*outBatch) error {
 	var fresh []int32
 	for _, b := range lot {
 		if p := int(be64(b.wire, 0)); p >= len(x.added) {
-			return finalError{fmt.Errorf("kafka topic %s at %s has %d partitions, and the output that waits for it is for partition %d too: it was deleted and created again with fewer", x.t.cfg.topic, x.t.c.seeds, len(x.added), p)}
+			return finalError{fault.Errorf(fault.KafkaTopicChanged, "kafka topic %s at %s has %d partitions, and the output that waits for it is for partition %d too: it was deleted and created again with fewer", x.t.cfg.topic, x.t.c.seeds, len(x.added), p)}
 		} else if !x.added[p] {
 			x.added[p] = true
 			fresh = append(fresh, int32(p))

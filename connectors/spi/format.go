@@ -7,6 +7,7 @@ import (
 	"github.com/sluicesql/sluice/engine/changelog"
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // Format turns message bytes into changes and back. Connectors that carry bytes (kafka, filesystem) find
@@ -123,12 +124,15 @@ type DecodeError struct {
 	Field string
 	// Offset is the byte offset in the message; −1 when unknown.
 	Offset int
-	// Reason is a short fixed word for counting: "syntax", "type", "op", "before", …
-	Reason string
-	Msg    string
+	// Code is the kind of the fault, by which messages that are left out are counted.
+	Code fault.Code
+	Msg  string
 	// Fix says what to do.
 	Fix string
 }
+
+// Fault implements fault.Coded.
+func (e *DecodeError) Fault() (fault.Code, string) { return e.Code, e.Fix }
 
 func (e *DecodeError) Error() string {
 	s := e.Msg

@@ -193,7 +193,7 @@ type SourceStats struct {
 	Records int64 // records consumed, tombstones and the like included
 	Events  int64 // records that carried a change
 	Skipped int64 // records skipped by an option such as ignore-parse-errors, dead letters included
-	// SkippedFor divides Skipped by reason: a short fixed word such as "syntax". Nil when nothing was skipped.
+	// SkippedFor divides Skipped by reason: the code of an error, or "by name". Nil when nothing was skipped.
 	SkippedFor map[string]int64
 	// NoChange are the records that carried no change, by kind, such as "heartbeat"; nil without any.
 	NoChange map[string]int64

@@ -32,21 +32,22 @@ type room struct {
 // rooms is the table of docs/architecture.md: imports point downward only.
 var rooms = slices.Concat(
 	[]room{
-		{folder: "cmd", may: []string{"runtime", "planner", "connectors", "engine", "sql", "internal/embed", "internal/near"}, others: []string{"*"}},
-		{folder: "runtime", may: []string{"planner", "connectors", "engine"}, others: []string{"*"}},
+		{folder: "cmd", may: []string{"runtime", "planner", "connectors", "engine", "sql", "internal/embed", "internal/near", "internal/fault"}, others: []string{"*"}},
+		{folder: "runtime", may: []string{"planner", "connectors", "engine", "internal/fault"}, others: []string{"*"}},
 		// Values in a plan are packed rows, so the planner knows the data plane too.
-		{folder: "planner", may: append([]string{"sql", "engine/expr", "connectors/spi", "internal/near"}, dataPlane...)},
-		{folder: "connectors", may: append([]string{"connectors", "internal/near"}, dataPlane...), others: []string{"*"}},
-		{folder: "connectors/spi", may: dataPlane},
-		{folder: "engine", may: []string{"engine"}},
-		{folder: "engine/expr", may: []string{"engine", "internal/near"}},
-		{folder: "engine/state", may: []string{"engine"}, others: []string{"github.com/cockroachdb", "github.com/tidwall/btree", "golang.org/x/sys"}},
-		{folder: "sql", may: []string{"sql", "internal/near"}},
-		{folder: "sql/parser", may: []string{"sql", "internal/near"}, others: []string{"github.com/xwb1989/sqlparser"}},
+		{folder: "planner", may: append([]string{"sql", "engine/expr", "connectors/spi", "internal/near", "internal/fault"}, dataPlane...)},
+		{folder: "connectors", may: append([]string{"connectors", "internal/near", "internal/fault"}, dataPlane...), others: []string{"*"}},
+		{folder: "connectors/spi", may: append([]string{"internal/fault"}, dataPlane...)},
+		{folder: "engine", may: []string{"engine", "internal/fault"}},
+		{folder: "engine/expr", may: []string{"engine", "internal/near", "internal/fault"}},
+		{folder: "engine/state", may: []string{"engine", "internal/fault"}, others: []string{"github.com/cockroachdb", "github.com/tidwall/btree", "golang.org/x/sys"}},
+		{folder: "sql", may: []string{"sql", "internal/near", "internal/fault"}},
+		{folder: "sql/parser", may: []string{"sql", "internal/near", "internal/fault"}, others: []string{"github.com/xwb1989/sqlparser"}},
 		// What tests and benchmarks need, which no room above imports but in its
 		// tests; and embed, the broker of sluice run --embed.
 		{folder: "internal", may: []string{"runtime", "planner", "connectors", "engine", "sql"}, others: []string{"*"}},
-		{folder: "internal/near"}, // a leaf: the nearest known name, for everybody's errors
+		{folder: "internal/fault"}, // a leaf: the codes and the form of everybody's errors
+		{folder: "internal/near"},  // a leaf: the nearest known name, for everybody's errors
 		{folder: "examples", may: []string{"cmd", "internal", "runtime"}, others: []string{"*"}},
 	},
 	dataPlaneRooms(),

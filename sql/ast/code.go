@@ -1,8 +1,10 @@
 package ast
 
+import "github.com/sluicesql/sluice/internal/fault"
+
 // Code names a kind of mistake or of lint, for people who look it up and for programs that sort findings. The codes are
 // listed in docs/errors.md and docs/lints.md.
-type Code string
+type Code = fault.Code
 
 // The codes of mistakes.
 const (
@@ -112,12 +114,12 @@ func listed(lint bool) []Code {
 	return out
 }
 
-// Sentence says what the code means; empty for one that is not listed.
-func (c Code) Sentence() string {
+// Sentence says what a code means, be it one of a mistake, a lint or another fault; empty for one that is not listed.
+func Sentence(c Code) string {
 	for _, k := range codes {
 		if k.code == c {
 			return k.sentence
 		}
 	}
-	return ""
+	return fault.Sentence(c)
 }

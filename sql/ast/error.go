@@ -20,6 +20,9 @@ func (e *Error) Coded(c Code) *Error {
 	return e
 }
 
+// Fault implements fault.Coded.
+func (e *Error) Fault() (Code, string) { return e.Code, e.Hint }
+
 // Error gives one line, file:line:col: message; hint.
 func (e *Error) Error() string {
 	s := e.Msg

@@ -117,7 +117,7 @@ func TestDecode(t *testing.T) {
 			if !errors.As(err, &e) || e.Fix == "" || b.Len() != 0 {
 				t.Fatalf("%q: %v", c.msg, err)
 			}
-			got = e.Reason + " " + string(text.Append(nil, types.Of(types.Int), row.Int(int64(e.Offset)), nil))
+			got = strings.TrimPrefix(string(e.Code), "message-") + " " + string(text.Append(nil, types.Of(types.Int), row.Int(int64(e.Offset)), nil))
 		}
 		if got != c.want {
 			t.Errorf("%q %s: got %s (%v), want %s", c.msg, c.options, got, err, c.want)

@@ -10,6 +10,7 @@ import (
 	"github.com/sluicesql/sluice/engine/changelog"
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // NewDecoder implements spi.Format.
@@ -93,7 +94,7 @@ func (d *decoder) Decode(m spi.Message, out *spi.Out) error {
 		return nil
 	}
 	if n != d.want {
-		return &spi.DecodeError{Offset: -1, Reason: "fields", Msg: fmt.Sprintf("the record has %d fields and the table %d columns", n, d.want),
+		return &spi.DecodeError{Offset: -1, Code: fault.MessageFields, Msg: fmt.Sprintf("the record has %d fields and the table %d columns", n, d.want),
 			Fix: "declare the columns in the order of the fields, " + skipFix}
 	}
 	d.values.Reset()
@@ -119,7 +120,7 @@ func (d *decoder) value(c *column, f field) (row.Datum, error) {
 	case !nested:
 		return d.values.Text(c.part[0], f.text, null)
 	case null && c.typ.NotNull:
-		return row.NullDatum, &spi.DecodeError{Reason: "null", Msg: fmt.Sprintf("is null, but declared %s", c.typ), Fix: "declare the column without NOT NULL"}
+		return row.NullDatum, &spi.DecodeError{Code: fault.MessageNull, Msg: fmt.Sprintf("is null, but declared %s", c.typ), Fix: "declare the column without NOT NULL"}
 	case null:
 		return row.NullDatum, nil
 	}
@@ -161,7 +162,7 @@ func (d *decoder) value(c *column, f field) (row.Datum, error) {
 
 // unequal is the error of a ROW of another number of fields.
 func (d *decoder) unequal(c *column) (row.Datum, error) {
-	return row.NullDatum, &spi.DecodeError{Reason: "type", Msg: fmt.Sprintf("wants %s: %d fields with %q between them", c.typ.Nullable(), len(c.part), d.record.element), Fix: skipFix}
+	return row.NullDatum, &spi.DecodeError{Code: fault.MessageType, Msg: fmt.Sprintf("wants %s: %d fields with %q between them", c.typ.Nullable(), len(c.part), d.record.element), Fix: skipFix}
 }
 
 // placed gives an error of a value the column's name and the field's place.

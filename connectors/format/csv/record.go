@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // field is a field of a record.
@@ -175,7 +176,7 @@ func (r *record) isNull(f field, isString bool) bool {
 }
 
 func malformed(at int, what string) error {
-	return &spi.DecodeError{Offset: at, Reason: "syntax", Msg: "the message is no record of separated values: " + what, Fix: skipFix}
+	return &spi.DecodeError{Offset: at, Code: fault.MessageSyntax, Msg: "the message is no record of separated values: " + what, Fix: skipFix}
 }
 
 const skipFix = "correct the producer or the options of the format, or skip such messages with '" + Name + "." + spi.IgnoreParseErrors + "' = 'true'"

@@ -332,7 +332,7 @@ func replayColumn(t *testing.T, spec spi.DecodeSpec, column int, o spi.Options, 
 				if !errors.As(err, &e) || e.Field != "after."+spec.Columns[column].Name || e.Fix == "" {
 					t.Error(err)
 				}
-				got[key] = "error: " + e.Reason
+				got[key] = "error: " + strings.TrimPrefix(string(e.Code), "message-")
 			default:
 				got[key] = cell(one.out.Batch.Row(i), at, one.cols[at].Type)
 			}

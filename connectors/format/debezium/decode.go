@@ -7,6 +7,7 @@ import (
 	"github.com/sluicesql/sluice/connectors/format/jsonscan"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/changelog"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // Decoder decodes the messages of one topic. It implements spi.Decoder.
@@ -207,7 +208,7 @@ func (d *Decoder) envelope(t *jsonscan.Token) (*envelope, error) {
 	case jsonscan.Null:
 		return nil, nil
 	case jsonscan.Absent:
-		return nil, &spi.DecodeError{Field: "payload", Offset: -1, Reason: "payload", Msg: "the message has no payload, and thus no embedded schema",
+		return nil, &spi.DecodeError{Field: "payload", Offset: -1, Code: fault.MessageSchema, Msg: "the message has no payload, and thus no embedded schema",
 			Fix: fmt.Sprintf("leave out the option '%s.%s', so that both forms are read", Name, schemaInclude)}
 	default:
 		return nil, jsonrow.Within(d.NoObject(p), "payload")

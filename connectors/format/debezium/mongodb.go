@@ -7,6 +7,7 @@ import (
 	"github.com/sluicesql/sluice/connectors/format/jsonscan"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/row"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // documentID is the name of the key of MongoDB's documents, and documentKey that of the field in message keys
@@ -31,7 +32,7 @@ func (e *envelope) image(name string) *jsonscan.Token {
 // another cannot be kept by events that have no row before.
 func (d *Decoder) document(f *jsonrow.Fields, t *jsonscan.Token, b *row.Builder) error {
 	if d.upsert && !d.keyIsID() {
-		return &spi.DecodeError{Offset: t.Offset(), Reason: "key", Msg: "is a document of MongoDB, whose key is " + documentID,
+		return &spi.DecodeError{Offset: t.Offset(), Code: fault.MessageKey, Msg: "is a document of MongoDB, whose key is " + documentID,
 			Fix: fmt.Sprintf("declare PRIMARY KEY (%s) NOT ENFORCED", documentID)}
 	}
 	ok, err := d.Document(f, t, b)

@@ -7,6 +7,7 @@ import (
 	"github.com/sluicesql/sluice/connectors/format/jsonrow"
 	"github.com/sluicesql/sluice/connectors/format/jsonscan"
 	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // noOp handles a message without an op of one letter: one of the kinds that carry no change, or an error.
@@ -40,7 +41,7 @@ func (d *Decoder) noOp(m spi.Message, e *envelope, t *jsonscan.Token) error {
 	if d.form == bare && names["payload"] {
 		fix = fmt.Sprintf("the message embeds its schema: leave out the option '%s.%s', or set it to true", Name, schemaInclude)
 	}
-	return &spi.DecodeError{Field: "op", Offset: -1, Reason: "op", Msg: "the message has no op: it is no change event of Debezium", Fix: fix}
+	return &spi.DecodeError{Field: "op", Offset: -1, Code: fault.MessageOp, Msg: "the message has no op: it is no change event of Debezium", Fix: fix}
 }
 
 const skipFix = "or skip such messages with '" + Name + "." + spi.IgnoreParseErrors + "' = 'true'"
@@ -48,7 +49,7 @@ const skipFix = "or skip such messages with '" + Name + "." + spi.IgnoreParseErr
 // unknownOp is the error of an op that is none.
 func (d *Decoder) unknownOp(e *envelope) error {
 	op := string(d.Raw(e.op))
-	err := &spi.DecodeError{Field: "op", Offset: e.op.Offset(), Reason: "op",
+	err := &spi.DecodeError{Field: "op", Offset: e.op.Offset(), Code: fault.MessageOp,
 		Msg: "wants one of c, r, u and d, found " + op, Fix: "correct the producer, " + skipFix}
 	if op == `"t"` {
 		err.Msg = "the table was truncated (op t)"
@@ -66,7 +67,11 @@ func (d *Decoder) noRow(t *jsonscan.Token, name, event string) error {
 }
 
 func (d *Decoder) missing(t *jsonscan.Token, name, event string) *spi.DecodeError {
-	e := &spi.DecodeError{Field: name, Offset: -1, Reason: name, Msg: "is missing from the event of " + event, Fix: "correct the producer, " + skipFix}
+	code := fault.MessageBefore
+	if name == "after" {
+		code = fault.MessageAfter
+	}
+	e := &spi.DecodeError{Field: name, Offset: -1, Code: code, Msg: "is missing from the event of " + event, Fix: "correct the producer, " + skipFix}
 	switch t.Kind {
 	case jsonscan.Null:
 		e.Offset, e.Msg = t.Offset(), "is null in the event of "+event

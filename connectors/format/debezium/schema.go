@@ -8,6 +8,7 @@ import (
 	"github.com/sluicesql/sluice/connectors/format/jsonrow"
 	"github.com/sluicesql/sluice/connectors/format/jsonscan"
 	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // maxSchemas bounds the schemas remembered. A topic has one at a time, unless several tables share it.
@@ -23,7 +24,7 @@ func (s schemas) encoding(schema []byte) (*jsonrow.Encoding, error) {
 	}
 	var c connectSchema
 	if err := json.Unmarshal(schema, &c); err != nil {
-		return nil, &spi.DecodeError{Field: "schema", Offset: -1, Reason: "schema",
+		return nil, &spi.DecodeError{Field: "schema", Offset: -1, Code: fault.MessageSchema,
 			Msg: "is no schema of Kafka Connect: " + err.Error(), Fix: "correct the producer, " + skipFix}
 	}
 	e := c.encoding()

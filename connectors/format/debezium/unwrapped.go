@@ -9,6 +9,7 @@ import (
 	"github.com/sluicesql/sluice/connectors/format/jsonscan"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/changelog"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // unwrapped reads rows without an envelope, as Debezium's transform ExtractNewRecordState leaves them: the row
@@ -178,6 +179,6 @@ func (d *Decoder) noKey(err error) error {
 	if err != nil {
 		return err
 	}
-	return &spi.DecodeError{Field: "(message key)", Offset: -1, Reason: "key", Msg: "does not hold the primary key, so that the row that goes is unknown",
+	return &spi.DecodeError{Field: "(message key)", Offset: -1, Code: fault.MessageKey, Msg: "does not hold the primary key, so that the row that goes is unknown",
 		Fix: "declare the columns of the message key as the PRIMARY KEY, or set delete.tombstone.handling.mode=rewrite in ExtractNewRecordState"}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/changelog"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // try decodes messages and returns how many fail for a value of the given column, and the first such error. Other
@@ -14,7 +15,7 @@ import (
 func try(format spi.Format, spec spi.DecodeSpec, o spi.Options, messages []spi.Message, column string) (failed int, first, err error) {
 	err = decodeEach(format, spec, o, messages, func(_ *changelog.Batch, err error) {
 		var e *spi.DecodeError
-		if !errors.As(err, &e) || e.Reason == unsent || !ofColumn(e.Field, column) {
+		if !errors.As(err, &e) || e.Code == fault.MessageUnavailable || !ofColumn(e.Field, column) {
 			return
 		}
 		failed++
@@ -58,9 +59,6 @@ func oneColumn(spec spi.DecodeSpec, column int) (one spi.DecodeSpec, at int) {
 	}
 	return one, at
 }
-
-// unsent is the reason that decoders give for Debezium's placeholder.
-const unsent = "unavailable"
 
 // ofColumn reports whether a decoder's path of a field is within the column.
 func ofColumn(path, column string) bool {

@@ -114,7 +114,7 @@ func TestValues(t *testing.T) {
 		got, err := decode(t, []spi.Column{col("before", types.String()), col("c", c.typ), col("after", types.String())}, nil, `{"before":"\u0041", "c": `+c.value+`,"after":"z"}`)
 		var e *spi.DecodeError
 		if errors.As(err, &e) {
-			got = "!" + e.Reason
+			got = "!" + strings.TrimPrefix(string(e.Code), "message-")
 			if !strings.HasPrefix(e.Field, "c") || e.Offset < 20 || e.Fix == "" {
 				t.Errorf("%s from %s: field %q, %v", c.typ, c.value, e.Field, err)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/text"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // Decoder reads values of messages. One goroutine uses it.
@@ -40,7 +41,7 @@ func (d *Decoder) Begin(msg []byte, shape *jsonscan.Shape, t *jsonscan.Token) er
 		if !errors.As(err, &e) {
 			return err
 		}
-		return &spi.DecodeError{Offset: e.Offset, Reason: "syntax", Msg: "the message is not valid JSON: " + e.Msg, Fix: d.skipFix()}
+		return &spi.DecodeError{Offset: e.Offset, Code: fault.MessageSyntax, Msg: "the message is not valid JSON: " + e.Msg, Fix: d.skipFix()}
 	}
 	return nil
 }
@@ -91,7 +92,7 @@ func (d *Decoder) value(n *node, t *jsonscan.Token) (row.Datum, error) {
 	if t.IsNull() {
 		switch {
 		case t.Kind == jsonscan.Absent && d.FailOnMissing:
-			return row.NullDatum, &spi.DecodeError{Offset: -1, Reason: "missing", Msg: "the field is missing",
+			return row.NullDatum, &spi.DecodeError{Offset: -1, Code: fault.MessageMissing, Msg: "the field is missing",
 				Fix: fmt.Sprintf("set '%s.fail-on-missing-field' = 'false' to read it as NULL", d.Format)}
 		case n.typ.NotNull:
 			return row.NullDatum, d.notNull(n, t)
@@ -102,7 +103,7 @@ func (d *Decoder) value(n *node, t *jsonscan.Token) (row.Datum, error) {
 		if n.part {
 			return row.UnavailableDatum, nil
 		}
-		return row.NullDatum, &spi.DecodeError{Offset: t.Offset(), Reason: "unavailable",
+		return row.NullDatum, &spi.DecodeError{Offset: t.Offset(), Code: fault.MessageUnavailable,
 			Msg: "the value did not change and was not sent (" + Placeholder + ")", Fix: d.Unavailable}
 	}
 	if t.Kind == jsonscan.Object && d.Extended {

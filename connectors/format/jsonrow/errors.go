@@ -10,6 +10,7 @@ import (
 	"github.com/sluicesql/sluice/connectors/format/jsonscan"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/internal/near"
 )
 
@@ -40,7 +41,7 @@ func (d *Decoder) skipFix() string {
 
 // mismatch is the error of a value that is none of n's type.
 func (d *Decoder) mismatch(n *node, t *jsonscan.Token) *spi.DecodeError {
-	return &spi.DecodeError{Offset: t.Offset(), Reason: "type",
+	return &spi.DecodeError{Offset: t.Offset(), Code: fault.MessageType,
 		Msg: fmt.Sprintf("wants %s, found %s", n.typ.Nullable(), d.describe(t)),
 		Fix: "declare a type that takes it (STRING takes any), or skip such messages with '" + d.Format + ".ignore-parse-errors' = 'true'"}
 }
@@ -58,13 +59,13 @@ func (d *Decoder) outOfRange(n *node, t *jsonscan.Token) *spi.DecodeError {
 	case n.typ.Kind == types.Float:
 		wider = "DOUBLE"
 	}
-	return &spi.DecodeError{Offset: t.Offset(), Reason: "range",
+	return &spi.DecodeError{Offset: t.Offset(), Code: fault.MessageRange,
 		Msg: fmt.Sprintf("%s does not fit %s", d.describe(t), n.typ.Nullable()),
 		Fix: "declare " + wider + ", or skip such messages with '" + d.Format + ".ignore-parse-errors' = 'true'"}
 }
 
 func (d *Decoder) notNull(n *node, t *jsonscan.Token) error {
-	e := &spi.DecodeError{Offset: -1, Reason: "null", Msg: fmt.Sprintf("is missing, but declared %s", n.typ),
+	e := &spi.DecodeError{Offset: -1, Code: fault.MessageNull, Msg: fmt.Sprintf("is missing, but declared %s", n.typ),
 		Fix: "declare the column without NOT NULL and outside of a PRIMARY KEY, or skip such messages with '" + d.Format + ".ignore-parse-errors' = 'true'"}
 	if t.Kind == jsonscan.Null {
 		e.Offset, e.Msg = t.Offset(), fmt.Sprintf("is null, but declared %s", n.typ)
@@ -117,12 +118,12 @@ func moved(err error, t *jsonscan.Token) error {
 
 // notExtended is the error of a string that should hold JSON.
 func (d *Decoder) notExtended(err error, t *jsonscan.Token) error {
-	return &spi.DecodeError{Offset: t.Offset(), Reason: "syntax", Msg: "the string is no extended JSON of MongoDB: " + err.Error() + " of the string", Fix: d.skipFix()}
+	return &spi.DecodeError{Offset: t.Offset(), Code: fault.MessageSyntax, Msg: "the string is no extended JSON of MongoDB: " + err.Error() + " of the string", Fix: d.skipFix()}
 }
 
 // NoObject is the error of a message, or a field, that should be an object.
 func (d *Decoder) NoObject(t *jsonscan.Token) *spi.DecodeError {
-	return &spi.DecodeError{Offset: t.Offset(), Reason: "type", Msg: "wants an object, found " + d.describe(t), Fix: d.skipFix()}
+	return &spi.DecodeError{Offset: t.Offset(), Code: fault.MessageType, Msg: "wants an object, found " + d.describe(t), Fix: d.skipFix()}
 }
 
 // NearField is the field that a column was probably meant to be, "" for none: names that differ in case and

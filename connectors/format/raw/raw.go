@@ -11,6 +11,7 @@ import (
 	"github.com/sluicesql/sluice/engine/changelog"
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // Name is the format's identifier in the 'format' options.
@@ -175,14 +176,14 @@ func (d *decoder) Decode(m spi.Message, out *spi.Out) error {
 
 // check finds what is wrong with a message.
 func (d *decoder) check(v []byte) error {
-	e := &spi.DecodeError{Field: d.name, Offset: -1, Reason: "type"}
+	e := &spi.DecodeError{Field: d.name, Offset: -1, Code: fault.MessageType}
 	switch w := width(d.typ); {
 	case v == nil && d.typ.NotNull:
-		e.Reason, e.Msg, e.Fix = "null", "the message is null and the column NOT NULL", "declare the column without NOT NULL"
+		e.Code, e.Msg, e.Fix = fault.MessageNull, "the message is null and the column NOT NULL", "declare the column without NOT NULL"
 	case v == nil:
 		return nil
 	case d.typ.IsString() && !utf8.Valid(v):
-		e.Reason, e.Msg, e.Fix = "syntax", "the message is no UTF-8 text", "declare the column as BYTES"
+		e.Code, e.Msg, e.Fix = fault.MessageSyntax, "the message is no UTF-8 text", "declare the column as BYTES"
 	case w > 0 && len(v) != w:
 		e.Msg = fmt.Sprintf("%s has %d bytes, and the message %d", d.typ.Nullable(), w, len(v))
 		e.Fix = "declare the column as BYTES, or where the message is a number in digits as STRING, and CAST in the query"

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sluicesql/sluice/cmd/sluice/internal/display"
 	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/sql/ast"
 )
 
@@ -39,7 +40,28 @@ func (p *Printer) Print(err error) {
 	case errors.As(err, &one):
 		p.mistake(one, "")
 	default:
-		fmt.Fprintf(p.Out, "%s %s\n", p.paint(bold, "sluice:"), clean(err.Error()))
+		p.plain(err)
+	}
+}
+
+// plain writes an error that is no mistake in a text: its code ends the first line, and its remedy has one of its own.
+func (p *Printer) plain(err error) {
+	msg, code, hint := fault.Split(err)
+	if code != "" {
+		first, rest, more := strings.Cut(msg, "\n")
+		if msg = first + " [" + string(code) + "]"; more {
+			msg += "\n" + rest
+		}
+	}
+	var b strings.Builder
+	b.WriteString(p.paint(bold, "sluice:") + " " + clean(msg) + "\n")
+	writeHint(&b, hint)
+	_, _ = io.WriteString(p.Out, b.String()) // there is nobody left to tell
+}
+
+func writeHint(b *strings.Builder, hint string) {
+	if hint != "" {
+		b.WriteString("      hint: " + clean(hint) + "\n")
 	}
 }
 
@@ -63,9 +85,7 @@ func (p *Printer) mistake(e *ast.Error, kind string) {
 		fmt.Fprintf(&b, "%s | %s\n", number, line)
 		fmt.Fprintf(&b, "%s | %s%s\n", strings.Repeat(" ", len(number)), strings.Repeat(" ", lead), p.paint(red, strings.Repeat("^", width)))
 	}
-	if e.Hint != "" {
-		b.WriteString("      hint: " + clean(e.Hint) + "\n")
-	}
+	writeHint(&b, e.Hint)
 	_, _ = io.WriteString(p.Out, b.String()) // there is nobody left to tell
 }
 

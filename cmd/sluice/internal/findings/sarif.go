@@ -67,7 +67,7 @@ func writeSARIF(out io.Writer, list []Finding) error {
 	for _, f := range list {
 		if f.Code != "" && !seen[f.Code] {
 			seen[f.Code] = true
-			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{f.Code, sarifText{f.Code.Sentence()}})
+			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{f.Code, sarifText{ast.Sentence(f.Code)}})
 		}
 		at := sarifLocation{Physical: sarifPhysical{Artifact: sarifArtifact{uri(f.Pos.File)}}}
 		if f.Pos.IsValid() {

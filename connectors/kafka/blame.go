@@ -1,0 +1,107 @@
+package kafka
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+
+	"github.com/sluicesql/sluice/internal/fault"
+)
+
+// answers says of what brokers answer which kind of fault it is, and what helps whatever was asked.
+var answers = []struct {
+	err  *kerr.Error
+	code fault.Code
+	hint string
+}{
+	{kerr.SaslAuthenticationFailed, fault.KafkaCredentials, "the broker refuses the credentials: check 'properties.sasl.jaas.config'"},
+	{kerr.UnsupportedSaslMechanism, fault.KafkaCredentials, "the broker does not offer this mechanism: check 'properties.sasl.mechanism'"},
+	{kerr.IllegalSaslState, fault.KafkaCredentials, "the broker wants no login, or another one: check 'properties.security.protocol' and 'properties.sasl.mechanism'"},
+	{kerr.TopicAuthorizationFailed, fault.KafkaDenied, "grant READ on the topic to the user"},
+	{kerr.GroupAuthorizationFailed, fault.KafkaDenied, "grant READ on the group to the user, or name another in 'properties.group.id'"},
+	{kerr.ClusterAuthorizationFailed, fault.KafkaDenied, "the user lacks the right: grant it with kafka-acls.sh"},
+	{kerr.TransactionalIDAuthorizationFailed, fault.KafkaDenied, "grant WRITE and DESCRIBE on the transactional id to the user"},
+	{kerr.PolicyViolation, fault.KafkaDenied, "the cluster's policy does not allow it"},
+	{kerr.UnknownTopicOrPartition, fault.KafkaTopic, ""},
+	{kerr.InvalidTopicException, fault.KafkaTopic, "the name is not valid: it has at most 249 letters, digits, '.', '_' and '-'"},
+	{kerr.OffsetOutOfRange, fault.KafkaOffset, ""},
+	{kerr.MessageTooLarge, fault.KafkaRecordSize, ""},
+	{kerr.RecordListTooLarge, fault.KafkaRecordSize, ""},
+	{kerr.ProducerFenced, fault.KafkaFenced, ""},
+	{kerr.InvalidProducerEpoch, fault.KafkaFenced, ""},
+	{kerr.RequestTimedOut, fault.KafkaTimeout, ""},
+}
+
+// answered makes an error of what a broker answered. The rest is as for fmt.Errorf and says where, what was asked, and err.
+func answered(err error, format string, args ...any) *fault.Error {
+	e := fault.Errorf(fault.KafkaRefused, format, args...)
+	for _, a := range answers {
+		if errors.Is(err, a.err) {
+			e.Code, e.Hint = a.code, a.hint
+		}
+	}
+	return e
+}
+
+// tooLate makes an error of what did not come to pass in the time that was given; err is the last thing that stood in its way.
+func tooLate(err error, format string, args ...any) *fault.Error {
+	e := fault.Errorf(fault.KafkaTimeout, format+": %w", append(args, err)...)
+	_, _, e.Hint = fault.Split(err)
+	return e
+}
+
+// unreachable says what failed in reaching the cluster, and what may help.
+func (c *cluster) unreachable(err error) error {
+	var ke *kerr.Error
+	var dns *net.DNSError
+	e := fault.Errorf(fault.KafkaUnreachable, "cannot reach Kafka at %s: %w", c.seeds, err)
+	switch {
+	case errors.As(err, &ke):
+		return answered(err, "cannot reach Kafka at %s: %w", c.seeds, err)
+	case errors.Is(err, context.Canceled):
+		return err
+	case errors.As(err, &dns):
+		return e.Fix("the name does not resolve: check 'properties.bootstrap.servers'")
+	case tlsRemedy(err) != "":
+		e.Code = fault.KafkaTLS
+		return e.Fix("%s", tlsRemedy(err))
+	case errors.Is(err, context.DeadlineExceeded):
+		e.Err = fmt.Errorf("cannot reach Kafka at %s: no answer in time", c.seeds)
+		return e.Fix("check 'properties.bootstrap.servers' and 'properties.security.protocol': perhaps it is no Kafka that listens there, or one that expects TLS")
+	case c.sasl && errors.Is(err, io.EOF):
+		e.Code = fault.KafkaCredentials
+		return e.Fix("the broker closes the connection, as some do on wrong credentials: check 'properties.sasl.jaas.config', 'properties.sasl.mechanism' and 'properties.security.protocol'")
+	}
+	return e.Fix("check 'properties.bootstrap.servers', 'properties.security.protocol' and that the broker runs")
+}
+
+// tlsRemedy is what may help where TLS failed; empty where it did not.
+func tlsRemedy(err error) string {
+	var authority x509.UnknownAuthorityError
+	var host x509.HostnameError
+	var dated x509.CertificateInvalidError
+	var plain tls.RecordHeaderError
+	s := err.Error()
+	switch {
+	case errors.As(err, &plain):
+		return "what listens there speaks no TLS: check the port, or set 'properties.security.protocol' = 'PLAINTEXT' ('SASL_PLAINTEXT' with a login)"
+	case errors.As(err, &authority):
+		return "the broker's certificate is of an authority that is not known here: name its certificate (PEM) in 'properties.ssl.truststore.location'"
+	case errors.As(err, &host):
+		return "the broker's certificate is for other names: write one of these in 'properties.bootstrap.servers', or set 'properties.ssl.endpoint.identification.algorithm' = '' to accept it"
+	case errors.As(err, &dated):
+		return "the broker's certificate is not valid: have it renewed, or check this machine's clock"
+	case strings.Contains(s, "certificate required"), strings.Contains(s, "bad certificate"):
+		return "the broker wants a certificate of the client: name it, with its key (PEM), in 'properties.ssl.keystore.location'"
+	case strings.Contains(s, "tls:"), strings.Contains(s, "x509:"):
+		return "TLS failed: check 'properties.security.protocol' and 'properties.ssl.*'"
+	}
+	return ""
+}
