@@ -2,12 +2,12 @@ package runtime
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 
 	"github.com/goccy/go-json"
 
 	"github.com/sluicesql/sluice/engine/state"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // adoption is what makes a state directory that of the job's plan.
@@ -53,7 +53,8 @@ func (j *Job) adopt(g *graph, last *cutRecord, replay *[]cutRecord, found bool) 
 	if f.fresh && len(*replay) > 0 {
 		// The logged epochs say nothing of what is read from its start.
 		if !j.cfg.AllowRebuild {
-			return nil, fmt.Errorf("the job of %s did not end in order: start it once more with the SQL as it was, and stop it, before the SQL changes. (Or start with --allow-rebuild: then what left after the last checkpoint may stay in the sinks although it is taken back)", j.cfg.StateDir)
+			return nil, fault.Errorf(fault.StateUnended, "the job of %s did not end in order", j.cfg.StateDir).
+				Fix("start it once more with the SQL as it was, and stop it, before the SQL changes. (Or start with --allow-rebuild: then what left after the last checkpoint may stay in the sinks although it is taken back)")
 		}
 		a.forget, *replay = (*replay)[len(*replay)-1].Epoch, nil
 	}

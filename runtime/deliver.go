@@ -14,6 +14,7 @@ import (
 
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/state"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // Where a state directory keeps whose output its outboxes hold.
@@ -77,7 +78,7 @@ func (j *Job) identify() error {
 		return err
 	}
 	if j.generation, err = strconv.ParseUint(string(generation), 10, 64); err != nil {
-		return fmt.Errorf("state directory %s: its generation %q is no number", j.cfg.StateDir, generation)
+		return fault.Errorf(fault.StateDamaged, "state directory %s: its generation %q is no number", j.cfg.StateDir, generation)
 	}
 	return nil
 }
@@ -123,7 +124,8 @@ func (j *Job) checkPending(last cutRecord) error {
 		case j.cfg.PendingOutput == PendingSkip:
 			j.warner(name)(fmt.Sprintf("%d bytes of output that waited for it are dropped, as asked for", n))
 		default:
-			return fmt.Errorf("%d bytes of output of checkpoint %d wait in %s/outbox for table %s, which this SQL does not write exactly once: start the job once more with the SQL as it was, and stop it, before the SQL changes; or start with --pending-output=skip to drop them", n, last.Epoch, j.cfg.StateDir, name)
+			return fault.Errorf(fault.StateOutput, "%d bytes of output of checkpoint %d wait in %s/outbox for table %s, which this SQL does not write exactly once", n, last.Epoch, j.cfg.StateDir, name).
+				Fix("start the job once more with the SQL as it was, and stop it, before the SQL changes; or start with --pending-output=skip to drop them")
 		}
 	}
 	return nil
@@ -194,12 +196,13 @@ func (o *outbox) check(m spi.Marker, last cutRecord) error {
 	j := o.job
 	switch {
 	case m.Job != j.id:
-		return fmt.Errorf("the sink holds the output of job %s, and the state in %s is that of job %s; give this job a sink of its own (another topic and another 'sink.transactional-id-prefix'), or start it with the state directory of that job. %s",
-			m.Job, j.cfg.StateDir, j.id, o.markerPlace())
+		return fault.Errorf(fault.StateSink, "the sink holds the output of job %s, and the state in %s is that of job %s", m.Job, j.cfg.StateDir, j.id).
+			Fix("give this job a sink of its own (another topic and another 'sink.transactional-id-prefix'), or start it with the state directory of that job. %s", o.markerPlace())
 	case m.Generation > j.generation:
-		return fmt.Errorf("the sink holds output of generation %d of this job, and the state in %s is of generation %d: the job was restored from a savepoint since, and goes on with another state directory", m.Generation, j.cfg.StateDir, j.generation)
+		return fault.Errorf(fault.StateSink, "the sink holds output of generation %d of this job, and the state in %s is of generation %d: the job was restored from a savepoint since, and goes on with another state directory", m.Generation, j.cfg.StateDir, j.generation)
 	case m.Generation == j.generation && m.Checkpoint > last.Epoch:
-		return fmt.Errorf("the sink holds the output of checkpoint %d, and the state in %s is of checkpoint %d, which is older: is it a copy? Start from the directory that the job ran with last, or from a savepoint", m.Checkpoint, j.cfg.StateDir, last.Epoch)
+		return fault.Errorf(fault.StateSink, "the sink holds the output of checkpoint %d, and the state in %s is of checkpoint %d, which is older: is it a copy?", m.Checkpoint, j.cfg.StateDir, last.Epoch).
+			Fix("start from the directory that the job ran with last, or from a savepoint")
 	}
 	return nil
 }
@@ -246,8 +249,8 @@ func (o *outbox) delivered(m spi.Marker, found bool, of spi.Marker, pending []st
 	case o.job.cfg.PendingOutput == PendingSkip:
 		return len(pending), nil
 	}
-	return 0, fmt.Errorf("the sink has lost its marker, so that nobody knows whether the %d bytes of output of checkpoint %d that wait in %s/outbox were delivered; look into it, and start with --pending-output=deliver to deliver them (perhaps for the second time) or with --pending-output=skip to drop them",
-		bytes, of.Checkpoint, o.job.cfg.StateDir)
+	return 0, fault.Errorf(fault.StateOutput, "the sink has lost its marker, so that nobody knows whether the %d bytes of output of checkpoint %d that wait in %s/outbox were delivered", bytes, of.Checkpoint, o.job.cfg.StateDir).
+		Fix("look into it, and start with --pending-output=deliver to deliver them (perhaps for the second time) or with --pending-output=skip to drop them")
 }
 
 // deliver delivers a segment, and forgets it.

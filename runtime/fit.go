@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/planner"
 )
 
@@ -280,6 +281,6 @@ func (f *fit) goesOn(s *planner.Sink) bool {
 
 // refusal is the error for a plan that does not fit.
 func (f *fit) refusal(dir string, was *planRecord) error {
-	return fmt.Errorf("the state in %s belongs to another query, and starting this one would lose some of it:\n%s\n"+
-		"--allow-rebuild does that; with another --state-dir the present state stays as it is (it was written by %s)", dir, indent(strings.Join(f.losses, "\n")), was.Version)
+	return fault.Errorf(fault.StatePlan, "the state in %s belongs to another query, and starting this one would lose some of it:\n%s", dir, indent(strings.Join(f.losses, "\n"))).
+		Fix("--allow-rebuild does that; with another --state-dir the present state stays as it is (it was written by %s)", was.Version)
 }

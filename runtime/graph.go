@@ -1,9 +1,8 @@
 package runtime
 
 import (
-	"fmt"
-
 	"github.com/sluicesql/sluice/engine/state"
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/planner"
 )
 
@@ -56,7 +55,7 @@ func newGraph(p *planner.Plan, shards int, readers func(*planner.Scan) int) (*gr
 			break
 		}
 		if !g.cutShared(loop, cuts) {
-			return nil, fmt.Errorf("internal: the plan's exchanges form a circle")
+			return nil, fault.Errorf(fault.Internal, "internal: the plan's exchanges form a circle")
 		}
 	}
 	if err := g.setWidths(shards, readers); err != nil {
@@ -122,7 +121,7 @@ func (g *graph) setFragmentTables(stage int, stateful []planner.Node, kept map[p
 				next++
 			}
 			if next == 256 || stage > 255 {
-				return fmt.Errorf("the query has more joins than a job can hold: there may be 256 stages with 256 tables each")
+				return fault.Errorf(fault.JobLimit, "the query has more joins than a job can hold: there may be 256 stages with 256 tables each")
 			}
 			g.tables[node] = append(g.tables[node], state.TableID(uint8(stage), uint8(next)))
 			next++
@@ -228,7 +227,7 @@ func (g *graph) setWidths(shards int, readers func(*planner.Scan) int) error {
 			f.width = 1
 		}
 		if f.scan != nil && len(f.in) > 0 || f.scan == nil && len(f.in) == 0 {
-			return fmt.Errorf("internal: fragment %d is fed by %d exchanges", f.id, len(f.in))
+			return fault.Errorf(fault.Internal, "internal: fragment %d is fed by %d exchanges", f.id, len(f.in))
 		}
 		for _, l := range f.in {
 			width := shards
@@ -236,7 +235,7 @@ func (g *graph) setWidths(shards int, readers func(*planner.Scan) int) error {
 				width = l.exchange.Width
 			}
 			if f.width != 0 && f.width != width {
-				return fmt.Errorf("internal: exchanges of widths %d and %d feed one fragment", f.width, width)
+				return fault.Errorf(fault.Internal, "internal: exchanges of widths %d and %d feed one fragment", f.width, width)
 			}
 			f.width = width
 		}

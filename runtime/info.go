@@ -3,7 +3,6 @@ package runtime
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/goccy/go-json"
 
 	"github.com/sluicesql/sluice/engine/state"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // Info is what a state directory, or a savepoint, holds.
@@ -112,7 +112,7 @@ func readInfo(fs state.FS, dir string, store *state.Store) (*Info, error) {
 	if note != nil {
 		n := &SavepointNote{}
 		if err := json.Unmarshal(note, n); err != nil {
-			return nil, fmt.Errorf("%s holds no readable note of its savepoint: %w", dir, err)
+			return nil, fault.Errorf(fault.StateDamaged, "%s holds no readable note of its savepoint: %w", dir, err)
 		}
 		if savepoint {
 			i.Savepoint = n
@@ -208,7 +208,7 @@ func (i *Info) addOperators(was *planRecord, store *state.Store) error {
 	return store.Each(func(e state.StoredEntry) error {
 		t := tables[e.Table]
 		if t == nil {
-			return fmt.Errorf("it holds rows of table %d, which its plan does not have", e.Table)
+			return fault.Errorf(fault.StateDamaged, "it holds rows of table %d, which its plan does not have", e.Table)
 		}
 		t.Rows++
 		t.Bytes += int64(e.Bytes)

@@ -8,6 +8,7 @@ import (
 	"github.com/sluicesql/sluice/engine/op"
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/state"
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/planner"
 )
 
@@ -81,7 +82,7 @@ func (b *builder) output(in *instance, n planner.Node) (op.Output, error) {
 		}
 	}
 	if len(outs) == 0 {
-		return nil, fmt.Errorf("internal: nothing reads its output")
+		return nil, fault.Errorf(fault.Internal, "internal: nothing reads its output")
 	}
 	if len(outs) == 1 {
 		return b.check(in, n, outs[0]), nil
@@ -172,7 +173,7 @@ func (b *builder) node(in *instance, n planner.Node) error {
 	case *planner.Union:
 		b.union(in, n, out)
 	default:
-		return fmt.Errorf("internal: no operator for %T", n)
+		return fault.Errorf(fault.Internal, "internal: no operator for %T", n)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/planner"
 )
 
@@ -94,11 +95,13 @@ func FindJob(what string) (*Remote, error) {
 	case len(found) == 1:
 		return Dial(found[0].Dir)
 	case len(found) > 1:
-		return nil, fmt.Errorf("%d running jobs are called %q; name one by its id or state directory", len(found), what)
+		return nil, fault.Errorf(fault.JobUnknown, "%d running jobs are called %q", len(found), what).
+			Fix("name one by its id or state directory")
 	case len(known) == 0:
-		return nil, fmt.Errorf("no job %q runs: no job with a state directory does", what)
+		return nil, fault.Errorf(fault.JobUnknown, "no job %q runs: no job with a state directory does", what)
 	}
-	return nil, fmt.Errorf("no job %q runs, and %s is no directory; running are %s", what, what, strings.Join(known, ", "))
+	return nil, fault.Errorf(fault.JobUnknown, "no job %q runs, and %s is no directory", what, what).
+		Fix("running are %s", strings.Join(known, ", "))
 }
 
 // String names a job.

@@ -10,17 +10,19 @@ import (
 	"github.com/sluicesql/sluice/engine/keyenc"
 	"github.com/sluicesql/sluice/engine/op"
 	"github.com/sluicesql/sluice/engine/state"
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/planner"
 )
 
 // open opens state, sources and sinks, recovers, and builds all tasks. What it opened, close lets go of.
 func (j *Job) open(ctx context.Context) error {
 	if p := j.cfg.Parallelism; p < 1 || p > keyenc.KeyGroups {
-		return fmt.Errorf("parallelism %d is not between 1 and %d", p, keyenc.KeyGroups)
+		return fault.Errorf(fault.CommandLine, "parallelism %d is not between 1 and %d", p, keyenc.KeyGroups)
 	}
 	for _, s := range j.cfg.Plan.Sinks {
 		if s.Transactional && !j.durable() {
-			return fmt.Errorf("table %s: writing exactly once needs a state directory, where output waits until its checkpoint is durable; start with --state-dir, or have the table take 'at-least-once'", s.Table)
+			return fault.Errorf(fault.StateDirectory, "table %s: writing exactly once needs a state directory, where output waits until its checkpoint is durable", s.Table).
+				Fix("start with --state-dir, or have the table take 'at-least-once'")
 		}
 	}
 	if err := j.restore(); err != nil {

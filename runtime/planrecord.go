@@ -1,11 +1,11 @@
 package runtime
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/goccy/go-json"
 
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/planner"
 )
 
@@ -104,15 +104,16 @@ func (j *Job) readPlan() (*planRecord, error) {
 
 func decodePlan(b []byte, dir, version string) (*planRecord, error) {
 	if b == nil {
-		return nil, fmt.Errorf("the state in %s does not say which plan it belongs to: an early version of sluice wrote it, which this one (%s) cannot go on from; use another --state-dir, which reads the inputs again", dir, version)
+		return nil, fault.Errorf(fault.StateVersion, "the state in %s does not say which plan it belongs to: an early version of sluice wrote it, which this one (%s) cannot go on from", dir, version).
+			Fix("use another --state-dir, which reads the inputs again")
 	}
 	r := &planRecord{}
 	if err := json.Unmarshal(b, r); err != nil {
-		return nil, fmt.Errorf("the state in %s holds no readable plan: %w", dir, err)
+		return nil, fault.Errorf(fault.StateDamaged, "the state in %s holds no readable plan: %w", dir, err)
 	}
 	if r.Signatures != planner.SignatureVersion {
-		return nil, fmt.Errorf("the state in %s was written by %s, which describes plans in form %d; this sluice (%s) knows form %d. Go on with the version that wrote it, or use another --state-dir, which reads the inputs again",
-			dir, r.Version, r.Signatures, version, planner.SignatureVersion)
+		return nil, fault.Errorf(fault.StateVersion, "the state in %s was written by %s, which describes plans in form %d; this sluice (%s) knows form %d", dir, r.Version, r.Signatures, version, planner.SignatureVersion).
+			Fix("go on with the version that wrote it, or use another --state-dir, which reads the inputs again")
 	}
 	return r, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sluicesql/sluice/engine/op"
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/planner"
 )
 
@@ -36,13 +37,15 @@ func (j *Job) planReemission(replay []cutRecord, found bool) (err error) {
 	switch {
 	case len(replay) > 0 && replay[0].Reemit != nil:
 		if len(j.cfg.Reemit) > 0 && !slices.Equal(j.cfg.Reemit, replay[0].Reemit) {
-			return fmt.Errorf("--reemit %s: the job died while it wrote %s anew, and has to end that first; start it without --reemit", j.cfg.Reemit[0], strings.Join(replay[0].Reemit, ", "))
+			return fault.Errorf(fault.StateUnended, "--reemit %s: the job died while it wrote %s anew, and has to end that first", j.cfg.Reemit[0], strings.Join(replay[0].Reemit, ", ")).
+				Fix("start it without --reemit")
 		}
 		j.reemission, err = newReemission(j.cfg.Plan, replay[0].Reemit)
 		c.closedFirst = true
 	case len(j.cfg.Reemit) == 0:
 	case !j.durable() || !found:
-		return fmt.Errorf("--reemit %s: there is no state to write it from; a job that starts from the beginning writes everything", j.cfg.Reemit[0])
+		return fault.Errorf(fault.JobRequest, "--reemit %s: there is no state to write it from", j.cfg.Reemit[0]).
+			Fix("a job that starts from the beginning writes everything")
 	default:
 		j.reemission, err = newReemission(j.cfg.Plan, j.cfg.Reemit)
 		c.reemit, c.closedFirst = toReemit, len(replay) == 0
@@ -94,7 +97,8 @@ func newReemission(p *planner.Plan, sinks []string) (*reemission, error) {
 	}
 	for _, name := range sinks {
 		if !found[name] {
-			return nil, fmt.Errorf("--reemit %s: the job has no such sink; it writes %s", name, strings.Join(names, ", "))
+			return nil, fault.Errorf(fault.JobRequest, "--reemit %s: the job has no such sink", name).
+				Fix("%s", amongKnown(name, "it writes", names))
 		}
 	}
 	return r, nil
@@ -103,11 +107,13 @@ func newReemission(p *planner.Plan, sinks []string) (*reemission, error) {
 func (r *reemission) walk(n planner.Node) error {
 	switch n := n.(type) {
 	case *planner.Scan:
-		return fmt.Errorf("rows of table %s reach it without passing an operator that keeps them, so that there is no state to write them from; read the table again from its start instead, by another --state-dir", n.Table)
+		return fault.Errorf(fault.JobRequest, "rows of table %s reach it without passing an operator that keeps them, so that there is no state to write them from", n.Table).
+			Fix("read the table again from its start instead, by another --state-dir")
 	case *planner.Values:
-		return fmt.Errorf("its VALUES pass no operator that keeps them; start with another --state-dir to write them again")
+		return fault.Errorf(fault.JobRequest, "its VALUES pass no operator that keeps them").
+			Fix("start with another --state-dir to write them again")
 	case *planner.DeadLetters:
-		return fmt.Errorf("it holds messages that could not be read, which no state keeps")
+		return fault.Errorf(fault.JobRequest, "it holds messages that could not be read, which no state keeps")
 	}
 	if planner.StateTables(n) > 0 {
 		r.from[n] = true
@@ -138,7 +144,7 @@ func (b *builder) reemits(in *instance, n planner.Node, o any) error {
 	}
 	e, ok := o.(op.Reemitter)
 	if !ok {
-		return fmt.Errorf("--reemit: its result cannot be made of its state")
+		return fault.Errorf(fault.Internal, "--reemit: its result cannot be made of its state")
 	}
 	in.reemit = append(in.reemit, e)
 	return nil

@@ -18,6 +18,7 @@ import (
 
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/state"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // A job with a state directory listens on a socket in it, so that other processes of this machine can ask it for
@@ -29,7 +30,7 @@ import (
 //	POST /savepoint?dir=  likewise; dir is absolute
 //	POST /stop[?dir=]     likewise, with a last savepoint; the job ends right after the answer
 //
-// An answer that is not 200 has the error as its text. Who may use the socket is who may write the directory.
+// An answer that is not 200 has the error as its text, and its code and remedy as headers. Who may use the socket is who may write the directory.
 const (
 	socketFile = "control.sock"
 	// socketPathFile names the socket where the directory's path is too long for one.
@@ -146,7 +147,7 @@ func (j *Job) handler(dir string) http.Handler {
 				b, err = json.Marshal(v)
 			}
 			if err != nil {
-				http.Error(w, err.Error(), http.StatusInternalServerError)
+				answerError(w, http.StatusInternalServerError, err)
 				return
 			}
 			w.Header().Set("Content-Type", "application/json")
@@ -156,7 +157,7 @@ func (j *Job) handler(dir string) http.Handler {
 	post := func(path string, do func(ctx context.Context, target string) error) {
 		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
 			if err := do(r.Context(), r.URL.Query().Get("dir")); err != nil {
-				http.Error(w, err.Error(), http.StatusConflict)
+				answerError(w, http.StatusConflict, err)
 			}
 		})
 	}
@@ -175,6 +176,28 @@ func (j *Job) handler(dir string) http.Handler {
 	return mux
 }
 
+// The headers of an answer that is an error.
+const (
+	codeHeader = "Sluice-Code"
+	hintHeader = "Sluice-Hint"
+)
+
+func answerError(w http.ResponseWriter, status int, err error) {
+	msg, code, hint := fault.Split(err)
+	w.Header().Set(codeHeader, string(code))
+	w.Header().Set(hintHeader, url.QueryEscape(hint))
+	http.Error(w, msg, status)
+}
+
+// readError is the error that answerError wrote.
+func readError(h http.Header, text []byte) error {
+	hint, err := url.QueryUnescape(h.Get(hintHeader))
+	if err != nil {
+		hint = ""
+	}
+	return fault.Errorf(fault.Code(h.Get(codeHeader)), "%s", strings.TrimSpace(string(text))).Fix("%s", hint)
+}
+
 func (j *Job) status(dir string) Status {
 	s := j.Stats()
 	return Status{
@@ -191,7 +214,7 @@ type Remote struct {
 }
 
 // ErrNotRunning says that no job runs on a state directory.
-var ErrNotRunning = errors.New("no job runs on it")
+var ErrNotRunning error = fault.Errorf(fault.JobUnknown, "no job runs on it")
 
 // Dial finds the job that runs on a state directory. The error is ErrNotRunning (wrapped) when there is none.
 func Dial(dir string) (*Remote, error) {
@@ -271,15 +294,15 @@ func (r *Remote) post(what, dir string) error {
 
 func (r *Remote) read(resp *http.Response, err error, v any) error {
 	if err != nil {
-		return fmt.Errorf("the job of %s: %w", r.dir, err)
+		return fault.Errorf(fault.JobUnknown, "the job of %s: %w", r.dir, err)
 	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
 	switch {
 	case err != nil:
-		return fmt.Errorf("the job of %s: %w", r.dir, err)
+		return fault.Errorf(fault.JobUnknown, "the job of %s: %w", r.dir, err)
 	case resp.StatusCode != http.StatusOK:
-		return errors.New(strings.TrimSpace(string(b)))
+		return readError(resp.Header, b)
 	case v == nil:
 		return nil
 	}

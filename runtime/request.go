@@ -2,9 +2,9 @@ package runtime
 
 import (
 	"context"
-	"errors"
 
 	"github.com/sluicesql/sluice/engine/state"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // pausedKey is there in a state directory whose job is paused. A job that is started again stays paused: nobody but
@@ -31,10 +31,10 @@ type request struct {
 }
 
 // errResumed answers a pause that was ended before it was complete.
-var errResumed = errors.New("the job was resumed before the pause was complete")
+var errResumed = fault.Errorf(fault.JobRequest, "the job was resumed before the pause was complete")
 
 // errEnded answers requests that the job's end overtook.
-var errEnded = errors.New("the job has ended")
+var errEnded = fault.Errorf(fault.JobUnknown, "the job has ended")
 
 // Pause has the readers stop reading. When it returns without error, what was read before is in the sinks, and
 // durable. Only Resume ends it; a pause outlives the process where there is a state directory.
@@ -59,7 +59,7 @@ func (j *Job) Paused() bool { return j.halted.Load() }
 
 func (j *Job) ask(ctx context.Context, r *request) error {
 	if (r.action == takeSavepoint || r.action == stopWithSavepoint) && !j.durable() {
-		return errors.New("a savepoint is a copy of a state directory, and this job has none")
+		return fault.Errorf(fault.Savepoint, "a savepoint is a copy of a state directory, and this job has none")
 	}
 	r.done = make(chan error, 1)
 	select {

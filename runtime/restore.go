@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-json"
 
 	"github.com/sluicesql/sluice/engine/state"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // restoredKey is where a state directory keeps the note of the savepoint that its generation was raised for.
@@ -25,7 +26,7 @@ func (j *Job) restore() error {
 		return nil
 	}
 	if dir == "" {
-		return errors.New("a job that starts from a savepoint needs a state directory of its own")
+		return fault.Errorf(fault.Savepoint, "a job that starts from a savepoint needs a state directory of its own")
 	}
 	fs := j.fs()
 	note, savepoint, err := state.ReadNote(fs, from)
@@ -33,7 +34,7 @@ func (j *Job) restore() error {
 		return err
 	}
 	if !savepoint {
-		return fmt.Errorf("%s is no savepoint", from)
+		return fault.Errorf(fault.Savepoint, "%s is no savepoint", from)
 	}
 	was, _, err := state.ReadNote(fs, dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -84,7 +85,8 @@ func CopySavepoint(dir, target, version string) error {
 	if _, savepoint, err := state.ReadNote(fs, dir); err != nil {
 		return err
 	} else if savepoint {
-		return fmt.Errorf("%s is a savepoint already; copy it as any directory", dir)
+		return fault.Errorf(fault.Savepoint, "%s is a savepoint already", dir).
+			Fix("copy it as any directory")
 	}
 	store, err := state.Open(state.Options{Dir: dir, FS: fs, MustExist: true})
 	if err != nil {
@@ -96,7 +98,7 @@ func CopySavepoint(dir, target, version string) error {
 
 func copySavepoint(store *state.Store, dir, target, version string) error {
 	if store.Cut() == nil {
-		return fmt.Errorf("%s holds no checkpoint: no job has run on it", dir)
+		return fault.Errorf(fault.StateDirectory, "%s holds no checkpoint: no job has run on it", dir)
 	}
 	j := &Job{cfg: Config{StateDir: dir, Version: version}, store: store}
 	if err := j.identify(); err != nil {

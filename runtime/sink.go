@@ -9,6 +9,7 @@ import (
 	"github.com/sluicesql/sluice/engine/changelog"
 	"github.com/sluicesql/sluice/engine/keyenc"
 	"github.com/sluicesql/sluice/engine/op"
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/planner"
 )
 
@@ -119,8 +120,8 @@ func (t *sinkTask) checkNotNull(b *changelog.Batch) error {
 	for _, c := range t.notNull {
 		for i := range b.Len() {
 			if r := b.Row(i); r.IsNull(c) && !b.Op(i).Negative() {
-				return fmt.Errorf("column %s is declared NOT NULL and the query gives NULL in %s; declare it without NOT NULL, or keep such rows away by WHERE … IS NOT NULL",
-					t.columns[c].Name, describe(r, t.columns, t.job.cfg.TimeZone))
+				return fault.Errorf(fault.RowNull, "column %s is declared NOT NULL and the query gives NULL in %s", t.columns[c].Name, describe(r, t.columns, t.job.cfg.TimeZone)).
+					Fix("declare it without NOT NULL, or keep such rows away by WHERE … IS NOT NULL")
 			}
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/goccy/go-json"
 
 	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/internal/fault"
+	"github.com/sluicesql/sluice/internal/near"
 )
 
 // skipsKey is where a state directory keeps the messages that were skipped by name.
@@ -71,7 +73,7 @@ func (j *Job) applySkips(a *adoption, replay []cutRecord) error {
 		switch {
 		case slices.Contains(all, named): // the same command line again
 		case s.Offset < at.Offset:
-			return fmt.Errorf("--skip %s: this message was read already, or lies before where the job begins: it goes on at offset %d", s, at.Offset)
+			return fault.Errorf(fault.JobRequest, "--skip %s: this message was read already, or lies before where the job begins: it goes on at offset %d", s, at.Offset)
 		default:
 			all = append(all, named)
 		}
@@ -108,7 +110,7 @@ func (j *Job) notedSkips() ([]Skip, error) {
 
 func decodeSkips(b []byte, dir string) (skips []Skip, err error) {
 	if err := json.Unmarshal(b, &skips); err != nil {
-		return nil, fmt.Errorf("%s holds no readable list of skipped messages: %w", dir, err)
+		return nil, fault.Errorf(fault.StateDamaged, "%s holds no readable list of skipped messages: %w", dir, err)
 	}
 	return skips, nil
 }
@@ -122,7 +124,7 @@ func (j *Job) resolveSkip(s Skip, replay []cutRecord) (spi.Position, error) {
 			continue
 		}
 		if _, ok := t.source.(spi.Skipper); !ok {
-			return spi.Position{}, fmt.Errorf("the connector of table %s has no messages that could be skipped", s.Table)
+			return spi.Position{}, fault.Errorf(fault.JobRequest, "the connector of table %s has no messages that could be skipped", s.Table)
 		}
 		at, err := findPosition(s, t.source.Positions())
 		if err != nil || len(replay) == 0 {
@@ -135,7 +137,15 @@ func (j *Job) resolveSkip(s Skip, replay []cutRecord) (spi.Position, error) {
 		}
 		return at, nil
 	}
-	return spi.Position{}, fmt.Errorf("the job reads no table %s; it reads %s", s.Table, strings.Join(tables, ", "))
+	return spi.Position{}, fault.Errorf(fault.JobRequest, "the job reads no table %s", s.Table).Fix("%s", amongKnown(s.Table, "it reads", tables))
+}
+
+// amongKnown is the remedy for a name that is not one of those known: the one that it is near to, or all.
+func amongKnown(name, verb string, known []string) string {
+	if n := near.Name(name, known); n != "" {
+		return fmt.Sprintf("did you mean %s?", n)
+	}
+	return verb + " " + strings.Join(known, ", ")
 }
 
 func findPosition(s Skip, positions []spi.Position) (spi.Position, error) {
@@ -151,9 +161,11 @@ func findPosition(s Skip, positions []spi.Position) (spi.Position, error) {
 	}
 	switch {
 	case s.Topic == "" && len(topics) > 1:
-		return spi.Position{}, fmt.Errorf("the table has several topics: write %s/TOPIC/%d@%d, with one of %s", s.Table, s.Partition, s.Offset, strings.Join(topics, ", "))
+		return spi.Position{}, fault.Errorf(fault.JobRequest, "the table has several topics").
+			Fix("write %s/TOPIC/%d@%d, with one of %s", s.Table, s.Partition, s.Offset, strings.Join(topics, ", "))
 	case len(found) == 0:
-		return spi.Position{}, fmt.Errorf("the table has no such partition; it reads %s with %d partitions in all", strings.Join(topics, ", "), len(positions))
+		return spi.Position{}, fault.Errorf(fault.JobRequest, "the table has no such partition").
+			Fix("it reads %s with %d partitions in all", strings.Join(topics, ", "), len(positions))
 	}
 	return found[0], nil
 }

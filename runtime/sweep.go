@@ -19,6 +19,7 @@ import (
 	"github.com/sluicesql/sluice/engine/op"
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/state"
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/planner"
 )
 
@@ -110,20 +111,21 @@ func (j *Job) newSweep(o SweepOptions) (*sweep, error) {
 		}
 	}
 	if s.scan == nil {
-		return nil, fmt.Errorf("the job reads no table %s; it reads %s", o.Table, strings.Join(names, ", "))
+		return nil, fault.Errorf(fault.JobRequest, "the job reads no table %s", o.Table).Fix("%s", amongKnown(o.Table, "it reads", names))
 	}
 	if s.scan.Spec.Mode != spi.Upsert {
-		return nil, fmt.Errorf("table %s is not kept as a map from PRIMARY KEY to row, so that nothing tells which of its rows a snapshot shows again", o.Table)
+		return nil, fault.Errorf(fault.JobRequest, "table %s is not kept as a map from PRIMARY KEY to row, so that nothing tells which of its rows a snapshot shows again", o.Table)
 	}
 	last, replay, found, err := j.sweepable()
 	if err != nil {
 		return nil, err
 	}
 	if !found {
-		return nil, fmt.Errorf("%s holds no checkpoint: no job has run on it", j.cfg.StateDir)
+		return nil, fault.Errorf(fault.StateDirectory, "%s holds no checkpoint: no job has run on it", j.cfg.StateDir)
 	}
 	if len(replay) > 0 {
-		return nil, fmt.Errorf("the job of %s did not end in order: start it once more, and stop it", j.cfg.StateDir)
+		return nil, fault.Errorf(fault.StateUnended, "the job of %s did not end in order", j.cfg.StateDir).
+			Fix("start it once more, and stop it")
 	}
 	g, err := newGraph(p, 1, j.readersOf)
 	if err != nil {
@@ -135,7 +137,8 @@ func (j *Job) newSweep(o SweepOptions) (*sweep, error) {
 	}
 	f := j.newFit(g, was)
 	if len(f.losses) > 0 || f.fresh {
-		return nil, fmt.Errorf("the SQL is not that of the job of %s; sweep with the SQL that it ran with last", j.cfg.StateDir)
+		return nil, fault.Errorf(fault.StatePlan, "the SQL is not that of the job of %s", j.cfg.StateDir).
+			Fix("sweep with the SQL that it ran with last")
 	}
 	if err := g.setTables(f.kept); err != nil {
 		return nil, err
@@ -160,7 +163,7 @@ func (s *sweep) locate(g *graph) error {
 		ps := g.parents[n]
 		ps = slices.DeleteFunc(slices.Clone(ps), func(p parent) bool { _, dead := p.node.(*planner.DeadLetters); return dead })
 		if len(ps) != 1 {
-			return fmt.Errorf("internal: the rows of table %s go %d ways before they are kept", s.scan.Table, len(ps))
+			return fault.Errorf(fault.Internal, "internal: the rows of table %s go %d ways before they are kept", s.scan.Table, len(ps))
 		}
 		in := n
 		n = ps[0].node
@@ -181,7 +184,7 @@ func (s *sweep) locate(g *graph) error {
 			return nil
 		case *planner.Filter, *planner.Exchange:
 		default:
-			return fmt.Errorf("internal: %T keeps no rows of table %s", n, s.scan.Table)
+			return fault.Errorf(fault.Internal, "internal: %T keeps no rows of table %s", n, s.scan.Table)
 		}
 	}
 }
@@ -213,7 +216,8 @@ func (s *sweep) read(ctx context.Context, o SweepOptions) (map[keyHash]bool, err
 		}
 		t.Options["scan.startup.mode"], t.Options["scan.startup.timestamp-millis"] = "timestamp", strconv.FormatInt(o.SinceMillis, 10)
 		if !slices.ContainsFunc(s.scan.Connector.Options(), func(o spi.Option) bool { return o.Name == "scan.startup.timestamp-millis" }) {
-			return nil, errors.New("its connector does not start at a time; name the offsets at which the snapshot began")
+			return nil, fault.Errorf(fault.JobRequest, "its connector does not start at a time").
+				Fix("name the offsets at which the snapshot began")
 		}
 		spec.Table = &t
 	}
@@ -231,10 +235,11 @@ func (s *sweep) since(given []spi.Position) ([]spi.Position, error) {
 	for _, p := range s.last {
 		i := slices.IndexFunc(given, func(g spi.Position) bool { return g.Partition == p.Partition && (g.Topic == "" || g.Topic == p.Topic) })
 		if i < 0 {
-			return nil, fmt.Errorf("say where the snapshot begins in partition %d of %s too", p.Partition, p.Topic)
+			return nil, fault.Errorf(fault.JobRequest, "say where the snapshot begins in partition %d of %s too", p.Partition, p.Topic)
 		}
 		if given[i].Offset > p.Offset {
-			return nil, fmt.Errorf("the job has read partition %d of %s up to offset %d, and the snapshot is to begin at %d: let it read the snapshot first", p.Partition, p.Topic, p.Offset, given[i].Offset)
+			return nil, fault.Errorf(fault.JobRequest, "the job has read partition %d of %s up to offset %d, and the snapshot is to begin at %d", p.Partition, p.Topic, p.Offset, given[i].Offset).
+				Fix("let it read the snapshot first")
 		}
 		p.Offset, p.Epoch = given[i].Offset, -1
 		start = append(start, p)
@@ -338,7 +343,7 @@ func (j *Job) notedSweep() (*sweepNote, error) {
 	}
 	n := &sweepNote{}
 	if err := json.Unmarshal(b, n); err != nil {
-		return nil, fmt.Errorf("%s holds no readable note of a sweep: %w", j.cfg.StateDir, err)
+		return nil, fault.Errorf(fault.StateDamaged, "%s holds no readable note of a sweep: %w", j.cfg.StateDir, err)
 	}
 	return n, nil
 }
@@ -350,7 +355,8 @@ func (j *Job) checkSweep(last cutRecord, f *fit) error {
 	if err != nil || n == nil || last.Swept == n.ID || f.positions[n.Input] {
 		return err
 	}
-	return fmt.Errorf("a sweep of %d rows of %s waits in %s, and would be lost where that is read from its start: start once with the SQL as it was, or sweep again when everything has been read", len(n.Rows), n.Input, j.cfg.StateDir)
+	return fault.Errorf(fault.StatePlan, "a sweep of %d rows of %s waits in %s, and would be lost where that is read from its start", len(n.Rows), n.Input, j.cfg.StateDir).
+		Fix("start once with the SQL as it was, or sweep again when everything has been read")
 }
 
 // startSwept has a source begin with the deletes of a sweep that is noted and not part of the last checkpoint, in an
@@ -370,7 +376,8 @@ func (j *Job) startSwept(last cutRecord) error {
 		return nil
 	}
 	if j.reemission != nil {
-		return errors.New("a sweep is noted: start once without --reemit, so that it is done first")
+		return fault.Errorf(fault.JobRequest, "a sweep is noted").
+			Fix("start once without --reemit, so that it is done first")
 	}
 	for _, r := range j.readers {
 		scan, ok := r.source.frag.scan.(*planner.Scan)
@@ -392,7 +399,8 @@ func (j *Job) startSwept(last cutRecord) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("the sweep that is noted in %s was made with other SQL; run sluice sweep again with this one", j.cfg.StateDir)
+	return fault.Errorf(fault.StatePlan, "the sweep that is noted in %s was made with other SQL", j.cfg.StateDir).
+		Fix("run sluice sweep again with this one")
 }
 
 // sweepStep ends the epoch of the deletes when they are on their way, and has the readers read.

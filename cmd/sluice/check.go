@@ -46,7 +46,7 @@ func (r *runner) check(script *planner.Script) error {
 }
 
 func (r *runner) checkJob(j *planner.Job) error {
-	at := func(err error) error { return &ast.Error{Pos: j.Pos, Msg: err.Error(), Code: ast.CodeOptionValue} }
+	at := func(err error) error { return ast.Placed(j.Pos, err, ast.CodeOptionValue) }
 	if _, err := r.config(j); err != nil {
 		return at(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/sluicesql/sluice/cmd/sluice/internal/diag"
 	"github.com/sluicesql/sluice/cmd/sluice/internal/findings"
 	"github.com/sluicesql/sluice/cmd/sluice/internal/pipeline"
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/planner"
 	"github.com/sluicesql/sluice/sql/ast"
 )
@@ -168,7 +169,7 @@ func sqlFiles(dir string, apart bool) (pipelines, files []string, err error) {
 		return nil
 	})
 	if err == nil && files == nil && pipelines == nil {
-		err = fmt.Errorf("%s: there is no pipeline and no .sql file in this folder", dir)
+		err = fault.Errorf(fault.File, "%s: there is no pipeline and no .sql file in this folder", dir)
 	}
 	return pipelines, files, err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/sluicesql/sluice/connectors/kafka"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/internal/embed"
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/sql/format"
 )
 
@@ -72,7 +73,8 @@ Exit codes: 0 printed, 1 the topic cannot be read or holds no rows, 2 a flag is 
 				o["properties.bootstrap.servers"], shown = broker.Addr(), "${"+brokersVariable+"}"
 			case bootstrap == "":
 				if o["properties.bootstrap.servers"] = os.Getenv(brokersVariable); o["properties.bootstrap.servers"] == "" {
-					return wrong(fmt.Errorf("no broker: give --bootstrap HOST:PORT, set %s, or read a file by --embed RECORDS.jsonl", brokersVariable))
+					return wrong(fault.Errorf(fault.CommandLine, "no broker").
+						Fix("give --bootstrap HOST:PORT, set %s, or read a file by --embed RECORDS.jsonl", brokersVariable))
 				}
 				shown = "${" + brokersVariable + "}"
 			}

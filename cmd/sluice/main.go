@@ -3,11 +3,13 @@ package main
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/sluicesql/sluice/cmd/sluice/internal/diag"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // The exit codes.
@@ -33,14 +35,30 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.err }
 
-// wrong marks an error of the user's: exit code 2.
-func wrong(err error) error { return &failure{exitWrong, err} }
+// wrong marks an error of the user's: exit code 2. What has no code is one of the command line.
+func wrong(err error) error { return &failure{exitWrong, fault.Or(fault.CommandLine, inFile(err))} }
+
+// inFile gives the errors of the file system their code.
+func inFile(err error) error {
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return fault.Or(fault.File, err)
+	}
+	return err
+}
 
 func main() {
 	// A reader of our output that has gone away is an error of the write, not the process's sudden death: state
 	// directories want to be closed.
 	signal.Ignore(syscall.SIGPIPE)
 	os.Exit(execute(os.Args[1:]))
+}
+
+// told is what is to be told of an error that a command ended with; nil for nothing.
+func told(err error) error {
+	if f, ok := errors.AsType[*failure](err); ok {
+		err = f.err
+	}
+	return inFile(err)
 }
 
 // execute runs one command line and returns the exit code.
@@ -54,10 +72,10 @@ func execute(args []string) int {
 	}
 	code := exitWrong // what cobra itself finds: unknown commands and flags
 	if f, ok := errors.AsType[*failure](err); ok {
-		if code = f.code; f.err == nil {
-			return code
-		}
-		err = f.err
+		code = f.code
+	}
+	if err = told(err); err == nil {
+		return code
 	}
 	p := diag.Printer{Out: sources.secrets.Writer(os.Stderr), Color: colorful(os.Stderr), Source: sources.text}
 	p.Print(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/planner"
 	"github.com/sluicesql/sluice/runtime"
 	"github.com/sluicesql/sluice/sql/ast"
@@ -102,7 +103,7 @@ On one file system the copy shares its large files with the state, and takes har
 // stopJob is STOP JOB. Its answer is nil without a savepoint.
 func (r *runner) stopJob(s *planner.StopJob) (*planner.Text, error) {
 	at := func(err error) error {
-		return &failure{exitFailed, r.sources.locate(&ast.Error{Pos: s.Stmt.IDPos, Msg: err.Error()})}
+		return &failure{exitFailed, r.sources.locate(ast.Placed(s.Stmt.IDPos, err, fault.JobUnknown))}
 	}
 	job, err := runtime.FindJob(s.Stmt.ID)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sluicesql/sluice/cmd/sluice/internal/pipeline"
 	"github.com/sluicesql/sluice/cmd/sluice/internal/vars"
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/planner"
 	"github.com/sluicesql/sluice/sql/ast"
 )
@@ -25,7 +26,7 @@ func (e *environmentFlag) add(flags *pflag.FlagSet) {
 
 // refuse is the error of an environment that is asked for where there is no pipeline to have it.
 func (e environmentFlag) refuse() error {
-	return wrong(fmt.Errorf("--env %s is for the folder of a pipeline; these are SQL files", string(e)))
+	return wrong(fault.Errorf(fault.CommandLine, "--env %s is for the folder of a pipeline; these are SQL files", string(e)))
 }
 
 // project is what a command line names: SQL files, or the folder of a pipeline, which stands for its files and says
@@ -51,7 +52,8 @@ func (s sourceTexts) open(args []string, env environmentFlag) (*project, error) 
 	case folder == "":
 		return &project{files: args}, nil
 	case len(args) > 1:
-		return nil, wrong(fmt.Errorf("%s is a folder; name it alone, or SQL files", folder))
+		return nil, wrong(fault.Errorf(fault.CommandLine, "%s is a folder", folder).
+			Fix("name it alone, or SQL files"))
 	}
 	return s.openPipeline(folder, env)
 }
@@ -139,7 +141,7 @@ func (p *project) apply(s *planner.Session) error {
 		if e, ok := errors.AsType[*ast.Error](err); ok {
 			msg, hint = e.Msg, e.Hint
 		}
-		return wrong(&ast.Error{Msg: p.pipeline.Path + ": " + what + ": " + msg, Hint: hint})
+		return wrong(&ast.Error{Msg: p.pipeline.Path + ": " + what + ": " + msg, Hint: hint, Code: fault.Pipeline})
 	}
 	own := []struct{ what, key, value string }{
 		{"name", planner.OptPipelineName, p.pipeline.Name},

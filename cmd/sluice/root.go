@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/internal/near"
 )
 
@@ -42,12 +43,15 @@ func knownCommand(root *cobra.Command, args []string) error {
 		names = append(names, c.Name())
 	}
 	if known := near.Name(args[0], names); known != "" {
-		return wrong(fmt.Errorf("unknown command %q; did you mean %s?", args[0], known))
+		return wrong(fault.Errorf(fault.CommandLine, "unknown command %q", args[0]).
+			Fix("did you mean %s?", known))
 	}
 	if strings.HasSuffix(args[0], ".sql") {
-		return wrong(fmt.Errorf("unknown command %q; to run a file, write sluice run %s", args[0], args[0]))
+		return wrong(fault.Errorf(fault.CommandLine, "unknown command %q", args[0]).
+			Fix("to run a file, write sluice run %s", args[0]))
 	}
-	return wrong(fmt.Errorf("unknown command %q; see sluice --help", args[0]))
+	return wrong(fault.Errorf(fault.CommandLine, "unknown command %q", args[0]).
+		Fix("see sluice --help"))
 }
 
 // flagError adds the nearest known name to an unknown flag, and says what kind of value a flag wants.
@@ -57,20 +61,22 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok || len(unknown.GetSpecifiedName()) < 2 {
-		return wrong(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
+		return wrong(fault.Errorf(fault.CommandLine, "%w", err).Fix("see %s --help", cmd.CommandPath()))
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	if known := near.Name(unknown.GetSpecifiedName(), names); known != "" {
-		return wrong(fmt.Errorf("%w; did you mean --%s?", err, known))
+		return wrong(fault.Errorf(fault.CommandLine, "%w", err).
+			Fix("did you mean --%s?", known))
 	}
-	return wrong(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
+	return wrong(fault.Errorf(fault.CommandLine, "%w", err).Fix("see %s --help", cmd.CommandPath()))
 }
 
 // needFiles refuses a command line without files, in the words of the command.
 func needFiles(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return wrong(fmt.Errorf("%s needs a SQL file, or - for standard input; see %s --help", cmd.CommandPath(), cmd.CommandPath()))
+		return wrong(fault.Errorf(fault.CommandLine, "%s needs a SQL file, or - for standard input", cmd.CommandPath()).
+			Fix("see %s --help", cmd.CommandPath()))
 	}
 	return nil
 }
@@ -79,7 +85,8 @@ func needFiles(cmd *cobra.Command, args []string) error {
 func keyValue(flag, s string) (key, value string, err error) {
 	key, value, ok := strings.Cut(s, "=")
 	if key = strings.TrimSpace(key); !ok || key == "" {
-		return "", "", wrong(fmt.Errorf("--%s %s: write --%s NAME=VALUE", flag, s, flag))
+		return "", "", wrong(fault.Errorf(fault.CommandLine, "--%s %s has no value", flag, s).
+			Fix("write --%s NAME=VALUE", flag))
 	}
 	return key, value, nil
 }

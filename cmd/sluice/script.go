@@ -15,6 +15,7 @@ import (
 	"github.com/sluicesql/sluice/cmd/sluice/internal/diag"
 	"github.com/sluicesql/sluice/cmd/sluice/internal/redact"
 	"github.com/sluicesql/sluice/cmd/sluice/internal/vars"
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/internal/near"
 	"github.com/sluicesql/sluice/sql/ast"
 	"github.com/sluicesql/sluice/sql/parser"
@@ -193,7 +194,7 @@ func readScript(file string) (name, text string, err error) {
 	if file == "-" {
 		b, err := io.ReadAll(io.LimitReader(os.Stdin, parser.MaxText+1))
 		if err != nil {
-			return "", "", fmt.Errorf("read standard input: %w", err)
+			return "", "", fault.Errorf(fault.File, "read standard input: %w", err)
 		}
 		return stdinName, string(b), nil
 	}
@@ -204,9 +205,10 @@ func readScript(file string) (name, text string, err error) {
 	case err != nil:
 		return "", "", err
 	case info.IsDir():
-		return "", "", fmt.Errorf("%s is a directory; name the SQL files in it", file)
+		return "", "", fault.Errorf(fault.File, "%s is a directory", file).
+			Fix("name the SQL files in it")
 	case info.Size() > parser.MaxText:
-		return "", "", fmt.Errorf("%s has %d bytes; a script may have %d", file, info.Size(), parser.MaxText)
+		return "", "", fault.Errorf(fault.File, "%s has %d bytes; a script may have %d", file, info.Size(), parser.MaxText)
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -224,7 +226,8 @@ func noSuchFile(file string) error {
 		}
 	}
 	if known := near.Name(filepath.Base(file), names); known != "" {
-		return fmt.Errorf("%s: no such file; did you mean %s?", file, filepath.Join(filepath.Dir(file), known))
+		return fault.Errorf(fault.File, "%s: no such file", file).
+			Fix("did you mean %s?", filepath.Join(filepath.Dir(file), known))
 	}
-	return fmt.Errorf("%s: no such file", file)
+	return fault.Errorf(fault.File, "%s: no such file", file)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/sluicesql/sluice/cmd/sluice/internal/result"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/keyenc"
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/planner"
 	"github.com/sluicesql/sluice/runtime"
 	"github.com/sluicesql/sluice/sql/ast"
@@ -42,7 +43,7 @@ func (o optionFlag) apply(s *planner.Session) error {
 			if e, ok := errors.AsType[*ast.Error](err); ok {
 				msg, hint = e.Msg, e.Hint
 			}
-			return wrong(&ast.Error{Msg: "--set " + key + ": " + msg, Hint: hint})
+			return wrong(&ast.Error{Msg: "--set " + key + ": " + msg, Hint: hint, Code: fault.CommandLine})
 		}
 	}
 	return nil

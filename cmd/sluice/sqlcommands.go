@@ -12,6 +12,7 @@ import (
 	"github.com/sluicesql/sluice/cmd/sluice/internal/diag"
 	"github.com/sluicesql/sluice/cmd/sluice/internal/display"
 	"github.com/sluicesql/sluice/cmd/sluice/internal/repl"
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/internal/near"
 	"github.com/sluicesql/sluice/planner"
 )
@@ -160,7 +161,8 @@ func (s *shell) edit(string) error {
 	cmd := exec.Command(fields[0], append(fields[1:], f.Name())...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil {
-		return wrong(fmt.Errorf("the editor %s: %w; EDITOR names another", editor, err))
+		return wrong(fault.Errorf(fault.CommandLine, "the editor %s: %w", editor, err).
+			Fix("EDITOR names another"))
 	}
 	b, err := os.ReadFile(f.Name())
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sluicesql/sluice/cmd/sluice/internal/display"
 	"github.com/sluicesql/sluice/cmd/sluice/internal/progress"
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/planner"
 	"github.com/sluicesql/sluice/runtime"
 	"github.com/sluicesql/sluice/sql/ast"
@@ -251,7 +252,7 @@ func (l *sqlJobs) stop(st *planner.StopJob) error {
 		return s.show(answer)
 	}
 	at := func(msg, hint string) error {
-		return &failure{exitFailed, s.sources.locate(&ast.Error{Pos: st.Stmt.IDPos, Msg: msg, Hint: hint})}
+		return &failure{exitFailed, s.sources.locate(&ast.Error{Pos: st.Stmt.IDPos, Msg: msg, Hint: hint, Code: fault.JobUnknown})}
 	}
 	if b.ended() {
 		return at(fmt.Sprintf("the job %s has ended: it is %s", b.id, b.state()), "")

@@ -18,6 +18,7 @@ import (
 	"github.com/sluicesql/sluice/cmd/sluice/internal/result"
 	"github.com/sluicesql/sluice/cmd/sluice/internal/vars"
 	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/planner"
 	"github.com/sluicesql/sluice/runtime"
 	"github.com/sluicesql/sluice/sql/ast"
@@ -176,7 +177,7 @@ func placed(err error, pos ast.Pos) error {
 	case errors.As(f.err, &list):
 		e = list[0]
 	case !errors.As(f.err, &e):
-		e = &ast.Error{Msg: f.err.Error()}
+		e = ast.Placed(pos, f.err, fault.CommandLine)
 	}
 	if e.Pos.IsValid() && e.Pos.File != commandSQL {
 		return err
@@ -336,7 +337,7 @@ func (s *shell) configOf(j *planner.Job) (runtime.Config, error) {
 	}
 	cfg, err := s.config(j)
 	if err != nil {
-		return cfg, wrong(s.sources.locate(&ast.Error{Pos: j.Pos, Msg: err.Error()}))
+		return cfg, wrong(s.sources.locate(ast.Placed(j.Pos, err, ast.CodeOptionValue)))
 	}
 	cfg.SQL = diag.Mask(s.last)
 	return cfg, nil
@@ -350,7 +351,7 @@ func (s *shell) query(j *planner.Job, title string) error {
 	}
 	mode, err := s.settings(j).resultMode()
 	if err != nil {
-		return wrong(s.sources.locate(&ast.Error{Pos: j.Pos, Msg: err.Error()}))
+		return wrong(s.sources.locate(ast.Placed(j.Pos, err, ast.CodeOptionValue)))
 	}
 	endless := !bounded(j.Plan)
 	o := result.Options{Mode: mode, Layout: s.layout, MaxRows: s.settings(j).int(planner.OptResultMaxRows), Plain: !s.looks()}

@@ -64,11 +64,8 @@ func (s *shell) converse(historyFile string) error {
 
 // complain shows an error to whoever types.
 func (s *shell) complain(err error) {
-	if f, ok := errors.AsType[*failure](err); ok {
-		if f.err == nil {
-			return
-		}
-		err = f.err
+	if err = told(err); err == nil {
+		return
 	}
 	p := diag.Printer{Out: s.notes, Color: colorful(os.Stderr), Source: s.sources.text}
 	p.Print(err)

@@ -22,6 +22,7 @@ import (
 	"github.com/sluicesql/sluice/cmd/sluice/internal/pipeline"
 	"github.com/sluicesql/sluice/cmd/sluice/internal/sqltest"
 	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/planner"
 	"github.com/sluicesql/sluice/sql/ast"
 )
@@ -110,7 +111,8 @@ func runTests(ctx context.Context, f *testFlags, sources sourceTexts, out io.Wri
 		}
 	}
 	if len(cases) == 0 {
-		return wrong(errors.New("there is no test to run; a test is a file NAME.test in the folder tests of a pipeline, or beside a SQL file of the same name"))
+		return wrong(fault.Errorf(fault.Test, "there is no test to run").
+			Fix("a test is a file NAME.test in the folder tests of a pipeline, or beside a SQL file of the same name"))
 	}
 	began := time.Now()
 	var group errgroup.Group
@@ -178,7 +180,7 @@ func findSuites(sources sourceTexts, paths []string) ([]*suite, error) {
 		if of == "" {
 			of = strings.TrimSuffix(path, sqltest.Extension) + ".sql"
 			if _, err := os.Stat(of); err != nil {
-				return wrong(fmt.Errorf("%s: there is neither a %s in its folder or above, nor a %s beside it, for it to test", path, pipeline.FileName, filepath.Base(of)))
+				return wrong(fault.Errorf(fault.Test, "%s: there is neither a %s in its folder or above, nor a %s beside it, for it to test", path, pipeline.FileName, filepath.Base(of)))
 			}
 		}
 		s := suites[of]
@@ -202,7 +204,8 @@ func findSuites(sources sourceTexts, paths []string) ([]*suite, error) {
 		case err != nil:
 			return nil, wrong(err)
 		case !info.IsDir() && !strings.HasSuffix(p, sqltest.Extension):
-			return nil, wrong(fmt.Errorf("%s is no test; tests are files NAME%s, or folders of them", p, sqltest.Extension))
+			return nil, wrong(fault.Errorf(fault.Test, "%s is no test", p).
+				Fix("tests are files NAME%s, or folders of them", sqltest.Extension))
 		case !info.IsDir():
 			if err := add(p); err != nil {
 				return nil, err

@@ -2,7 +2,6 @@ package datagen
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -12,6 +11,7 @@ import (
 	"github.com/sluicesql/sluice/engine/changelog"
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // splits is the number of partitions: rows n with n mod splits = p are partition p, whatever the number of
@@ -37,7 +37,7 @@ func newSource(p *plan, s spi.Scan) (*source, error) {
 	at := make([]int64, splits)
 	for _, pos := range s.Start {
 		if pos.Topic != topic || pos.Partition < 0 || pos.Partition >= splits || pos.Offset < 0 {
-			return nil, fmt.Errorf("datagen: the checkpoint's position %s/%d@%d is none of this table", pos.Topic, pos.Partition, pos.Offset)
+			return nil, fault.Errorf(fault.StatePlan, "datagen: the checkpoint's position %s/%d@%d is none of this table", pos.Topic, pos.Partition, pos.Offset)
 		}
 		at[pos.Partition] = pos.Offset
 	}

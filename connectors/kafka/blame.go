@@ -52,9 +52,7 @@ func answered(err error, format string, args ...any) *fault.Error {
 
 // tooLate makes an error of what did not come to pass in the time that was given; err is the last thing that stood in its way.
 func tooLate(err error, format string, args ...any) *fault.Error {
-	e := fault.Errorf(fault.KafkaTimeout, format+": %w", append(args, err)...)
-	_, _, e.Hint = fault.Split(err)
-	return e
+	return fault.Errorf(fault.KafkaTimeout, format+": %w", append(args, err)...)
 }
 
 // unreachable says what failed in reaching the cluster, and what may help.

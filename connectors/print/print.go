@@ -16,6 +16,7 @@ import (
 	"github.com/sluicesql/sluice/engine/changelog"
 	"github.com/sluicesql/sluice/engine/text"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // Register adds the connector. Nil writers stand for the process's own standard output and error.
@@ -151,7 +152,7 @@ func (w *writer) flush() error {
 	w.s.bytes.Add(int64(len(w.buf)))
 	w.buf = w.buf[:0]
 	if err != nil {
-		return fmt.Errorf("print: %w", err)
+		return fault.Errorf(fault.Disk, "print: %w", err)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/text"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // arithOp is one of the operators on numbers.
@@ -289,7 +290,8 @@ func negation(call *Call, a Fn) Fn {
 		lo, _ := text.IntRange(call.T.Kind)
 		return strict1(a, func(c *Ctx, x row.Datum) row.Datum {
 			if x.I == lo {
-				return c.fail(fmt.Errorf("%s overflow: -(%d); write CAST(… AS DECIMAL(38, 0))", call.T.Nullable(), x.I))
+				return c.fail(fault.Errorf(fault.RowValue, "%s overflow: -(%d)", call.T.Nullable(), x.I).
+					Fix("write CAST(… AS DECIMAL(38, 0))"))
 			}
 			return row.Datum{I: -x.I}
 		})
@@ -297,8 +299,8 @@ func negation(call *Call, a Fn) Fn {
 }
 
 func divisionByZero(call *Call, a row.Datum) error {
-	return fmt.Errorf("division by zero: %s %s 0; write NULLIF(divisor, 0) to get NULL instead",
-		text.Append(nil, call.Args[0].Type(), a, nil), call.Fn.Name)
+	return fault.Errorf(fault.RowValue, "division by zero: %s %s 0", text.Append(nil, call.Args[0].Type(), a, nil), call.Fn.Name).
+		Fix("write NULLIF(divisor, 0) to get NULL instead")
 }
 
 func overflow(call *Call, a, b row.Datum) error {
@@ -311,6 +313,6 @@ func overflow(call *Call, a, b row.Datum) error {
 	case types.IntervalYM, types.IntervalDT:
 		return fmt.Errorf("%s overflow", call.T.Nullable())
 	}
-	return fmt.Errorf("%s overflow: %s %s %s; CAST an operand to %s", call.T.Nullable(),
-		text.Append(nil, call.Args[0].Type(), a, nil), call.Fn.Name, text.Append(nil, call.Args[1].Type(), b, nil), wider)
+	return fault.Errorf(fault.RowValue, "%s overflow: %s %s %s", call.T.Nullable(), text.Append(nil, call.Args[0].Type(), a, nil), call.Fn.Name, text.Append(nil, call.Args[1].Type(), b, nil)).
+		Fix("CAST an operand to %s", wider)
 }

@@ -2,12 +2,12 @@ package expr
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 
 	"github.com/sluicesql/sluice/engine/keyenc"
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // Elements are equal as in comparisons, and a NULL equals a NULL.
@@ -142,7 +142,8 @@ func buildElement(call *Call, args []Fn) (Fn, error) {
 		case 1:
 			return row.ArrayRow(a.B).Get(0, p)
 		default:
-			return c.fail(fmt.Errorf("ELEMENT: the array has %d elements, not one; write array[1]", n))
+			return c.fail(fault.Errorf(fault.RowValue, "ELEMENT: the array has %d elements, not one", n).
+				Fix("write array[1]"))
 		}
 	}), nil
 }

@@ -3,6 +3,7 @@ package expr
 import (
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // What may fail and may not be needed is evaluated to two values: the result, and the failure as a text. They travel as
@@ -24,6 +25,9 @@ func OrFail(value, failure Expr) Expr {
 type keptFailure struct{ text string }
 
 func (f *keptFailure) Error() string { return f.text }
+
+// Fault implements fault.Coded.
+func (f *keptFailure) Fault() (fault.Code, string) { return fault.RowValue, "" }
 
 var (
 	attempt = Function{Name: "ATTEMPT", build: func(_ *Call, args []Fn) (Fn, error) {

@@ -6,6 +6,7 @@ import (
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/text"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // kernel converts one value that is not NULL. Its error says what is wrong, without value and types.
@@ -105,7 +106,8 @@ func castError(c *Ctx, from, to types.Type, x row.Datum, err error) error {
 	if from.IsString() {
 		v = quote(s)
 	}
-	return fmt.Errorf("cannot cast %s of type %s to %s: %w; TRY_CAST gives NULL instead", v, from.Nullable(), to.Nullable(), err)
+	return fault.Errorf(fault.RowValue, "cannot cast %s of type %s to %s: %w", v, from.Nullable(), to.Nullable(), err).
+		Fix("TRY_CAST gives NULL instead")
 }
 
 // castKernel is the conversion between two types; nil where the value stays as it is, false where there is

@@ -8,6 +8,7 @@ import (
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/text"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 var aTemporal = param{"a DATE, TIME or TIMESTAMP", types.Type.IsTemporal, types.Type{}}
@@ -271,7 +272,8 @@ func buildTimestampDiff(call *Call, args []Fn) (Fn, error) {
 		d1, n1 := to(c, y)
 		v, ok := u.between(d0, n0, d1, n1)
 		if !ok || v < math.MinInt32 || v > math.MaxInt32 {
-			return c.fail(fmt.Errorf("INT overflow: the difference in %s is too large; take a coarser unit", u))
+			return c.fail(fault.Errorf(fault.RowValue, "INT overflow: the difference in %s is too large", u).
+				Fix("take a coarser unit"))
 		}
 		return row.Int(v)
 	}), nil

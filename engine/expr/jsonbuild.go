@@ -15,6 +15,7 @@ import (
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/text"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // jsonBuildFunctions are those that make JSON.
@@ -330,7 +331,8 @@ func jsonObjectBytes(call *Call) (bytesFn, error) {
 		for i := range keys {
 			key, null := keys[i](c, r)
 			if null {
-				c.fail(errors.New("JSON_OBJECT: a key is NULL; write COALESCE(key, '…')"))
+				c.fail(fault.Errorf(fault.RowValue, "JSON_OBJECT: a key is NULL").
+					Fix("write COALESCE(key, '…')"))
 			}
 			before := len(c.building)
 			if before > at+1 {

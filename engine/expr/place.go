@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/text"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // with is the call over other arguments of the same types.
@@ -79,7 +80,7 @@ func EvalError(err error, c *Ctx, e Expr, r row.Row) error {
 		return true
 	})
 	if len(values) == 0 {
-		return fmt.Errorf("%s%s: %w", place, e, err)
+		return fault.Errorf(fault.RowValue, "%s%s: %w", place, e, err)
 	}
-	return fmt.Errorf("%s%s, where %s: %w", place, e, strings.Join(values, ", "), err)
+	return fault.Errorf(fault.RowValue, "%s%s, where %s: %w", place, e, strings.Join(values, ", "), err)
 }

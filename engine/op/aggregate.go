@@ -9,6 +9,7 @@ import (
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/state"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // AggregateCall is a call of an aggregate function over columns of the input.
@@ -274,7 +275,7 @@ func (a *Aggregate) tailOf(acc int, h uint64, key []byte) []byte {
 
 // fail notes that call i has no result in the group whose row is being made.
 func (a *Aggregate) fail(i int, err error) {
-	a.failed = fmt.Errorf("%s: %w", a.spec.Calls[i].Name, err)
+	a.failed = fault.Errorf(fault.RowValue, "%s: %w", a.spec.Calls[i].Name, err)
 	if len(a.key) > 0 {
 		a.failed = fmt.Errorf("%w, in the group %s", a.failed, a.spec.Describe(a.rb.Row()))
 	}
@@ -317,7 +318,7 @@ func (a *Aggregate) settle(k int, h uint64, key []byte) error {
 }
 
 func (a *Aggregate) broken() error {
-	return fmt.Errorf("%s: %s", a.spec.Name, untrue)
+	return fault.Errorf(fault.RowContradiction, "%s: %s", a.spec.Name, untrue)
 }
 
 // after is the row that a group shows now; nil for none. A group without rows leaves the state.

@@ -11,6 +11,7 @@ import (
 	"github.com/sluicesql/sluice/engine/keyenc"
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // group is one group while its row is made.
@@ -81,7 +82,7 @@ func (a *accSet) compile(c *AggregateCall) (compiledCall, error) {
 	case expr.AggMin, expr.AggMax:
 		return a.compileExtreme(c), nil
 	}
-	return compiledCall{}, fmt.Errorf("internal: no accumulator for %s", c.Name)
+	return compiledCall{}, fault.Errorf(fault.Internal, "internal: no accumulator for %s", c.Name)
 }
 
 func countResult(g *group, b *row.Builder, i int) error {
@@ -222,7 +223,7 @@ func (a *accSet) compileExtreme(c *AggregateCall) compiledCall {
 func setEncoded(b *row.Builder, i int, p types.Phys, enc []byte) error {
 	d, _, err := keyenc.Decode(enc, p, nil)
 	if err != nil {
-		return fmt.Errorf("damaged state: %w", err)
+		return fault.Errorf(fault.StateDamaged, "damaged state: %w", err)
 	}
 	b.Datum(i, p, d)
 	return nil

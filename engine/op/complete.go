@@ -1,11 +1,11 @@
 package op
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // Completer fills in the values that the events of an upsert stream left out because they did not change, from the
@@ -57,8 +57,8 @@ func (c *Completer) fill(r, old row.Row) (row.Row, error) {
 	}
 	c.buf = c.rb.Finish(c.Phys)
 	if unknown != nil {
-		return nil, fmt.Errorf("%s: an event did not send %s, which did not change (a value that PostgreSQL stores apart, TOAST), and no row is known to take it from: %s; %s",
-			c.Table, strings.Join(unknown, ", "), c.Describe(r), c.Fix)
+		return nil, fault.Errorf(fault.MessageUnavailable, "%s: an event did not send %s, which did not change (a value that PostgreSQL stores apart, TOAST), and no row is known to take it from: %s",
+			c.Table, strings.Join(unknown, ", "), c.Describe(r)).Fix("%s", c.Fix)
 	}
 	return c.buf, nil
 }

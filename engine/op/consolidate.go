@@ -2,11 +2,11 @@ package op
 
 import (
 	"bytes"
-	"errors"
 
 	"github.com/sluicesql/sluice/engine/changelog"
 	"github.com/sluicesql/sluice/engine/keyenc"
 	"github.com/sluicesql/sluice/engine/row"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // Consolidate gathers the changes of one epoch and gives their net effect: equal rows of opposite weight
@@ -181,7 +181,7 @@ func (c *Consolidate) checkKeys() error {
 	return nil
 }
 
-var errSameKey = errors.New("two rows of one epoch have the same key, which the plan holds to be unique: a source's events break its PRIMARY KEY")
+var errSameKey = fault.Errorf(fault.RowContradiction, "two rows of one epoch have the same key, which the plan holds to be unique: a source's events break its PRIMARY KEY")
 
 // give pushes what lives: deletes first, then updates and inserts in the order of their positive rows.
 func (c *Consolidate) give(next Output) error {

@@ -1,12 +1,12 @@
 package op
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/state"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // A scalar subquery is joined to the rows around it, each of which may have one match. Within an epoch it may have
@@ -50,12 +50,12 @@ func (j *Join) checkSingle() error {
 		}
 		if j.counted {
 			if m := l.many.row(e); l.Counts.Weigh(e.h, key, nil, m) > 1 {
-				return fmt.Errorf("%s gives more than one row for %s, where one value is needed", r.Single, l.Describe(m))
+				return fault.Errorf(fault.RowSeveral, "%s gives more than one row for %s, where one value is needed", r.Single, l.Describe(m))
 			}
 			continue
 		}
 		if l.Table.First(e.h, key) != 0 && several(r.Table, e.h, key) {
-			return fmt.Errorf("%s gives more than one row where one value is needed: %s", r.Single, r.few(e.h, key))
+			return fault.Errorf(fault.RowSeveral, "%s gives more than one row where one value is needed: %s", r.Single, r.few(e.h, key))
 		}
 	}
 	l.many.reset()

@@ -10,6 +10,7 @@ import (
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/state"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // WindowSpec describes a Window.
@@ -153,7 +154,7 @@ func (w *Window) show(out *changelog.Batch, h uint64, key []byte) error {
 		return err
 	}
 	if err := w.part.show(out, &w.spec); err != nil {
-		return fmt.Errorf("%s: %w", w.spec.Name, err)
+		return fault.Or(fault.RowValue, fmt.Errorf("%s: %w", w.spec.Name, err))
 	}
 	return nil
 }
@@ -166,7 +167,7 @@ func (w *Window) split(value []byte) (order []byte, r row.Row, err error) {
 		n, err = keyenc.SkipOrder(value, w.spec.Ties)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("damaged state: %w", err)
+		return nil, nil, fault.Errorf(fault.StateDamaged, "damaged state: %w", err)
 	}
 	return order, row.Row(value[n:]), nil
 }
@@ -222,7 +223,7 @@ func (w *Window) Barrier() error {
 		}
 	}
 	if w.spec.Table.Negatives() > 0 {
-		return fmt.Errorf("%s: %s", w.spec.Name, untrue)
+		return fault.Errorf(fault.RowContradiction, "%s: %s", w.spec.Name, untrue)
 	}
 	if w.first {
 		if err := w.settleFirst(); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/sluicesql/sluice/engine/keyenc"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // Commit makes the frozen entries of all shards and the cut durable, all or nothing: one of each shard's
@@ -170,7 +171,7 @@ func (s *Store) readCounts() error {
 		}
 		n, size := binary.Varint(v)
 		if k := it.Key(); len(k) != len(prefix)+2 || size != len(v) {
-			err := fmt.Errorf("the number of a table's rows is damaged: %x is %x", k, v)
+			err := fault.Errorf(fault.StateDamaged, "the number of a table's rows is damaged: %x is %x", k, v)
 			return errorsFirst(err, it.Close())
 		}
 		s.restored[binary.BigEndian.Uint16(it.Key()[len(prefix):])] = n

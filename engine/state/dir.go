@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // openDir creates what is missing of the state directory, locks it and checks its format.
@@ -18,7 +19,7 @@ func (s *Store) openDir() error {
 	if s.opts.ReadOnly || s.opts.MustExist {
 		if _, err := fs.Stat(fs.PathJoin(dir, formatFile)); err != nil {
 			if errors.Is(err, iofs.ErrNotExist) {
-				return fmt.Errorf("it holds no file %s: there is no state", formatFile)
+				return fault.Errorf(fault.StateDirectory, "it holds no file %s: there is no state", formatFile)
 			}
 			return err
 		}
@@ -40,7 +41,8 @@ func (s *Store) openDir() error {
 		return nil
 	}
 	if _, err := fs.Stat(fs.PathJoin(dir, savepointFile)); err == nil {
-		return errors.New("it is a savepoint, which stays as it is; start from it with --from-savepoint, and give another state directory")
+		return fault.Errorf(fault.StateDirectory, "it is a savepoint, which stays as it is").
+			Fix("start from it with --from-savepoint, and give another state directory")
 	}
 	// Tables that a crash left on their way into Pebble belong to no commit.
 	ingest := fs.PathJoin(dir, ingestDir)
@@ -63,6 +65,9 @@ type LockedError struct {
 }
 
 func (e *LockedError) Error() string { return fmt.Sprintf("another process uses it (%v)", e.cause) }
+
+// Fault implements fault.Coded.
+func (e *LockedError) Fault() (fault.Code, string) { return fault.StateLocked, "" }
 
 func (e *LockedError) Unwrap() error { return e.cause }
 
@@ -105,10 +110,10 @@ func (s *Store) checkFormat() error {
 		}
 		var got int
 		if n, err := fmt.Sscanf(string(b), "sluice state %d", &got); n != 1 || err != nil {
-			return fmt.Errorf("%s is not a state directory's: %q", formatFile, b)
+			return fault.Errorf(fault.StateDirectory, "%s is not a state directory's: %q", formatFile, b)
 		}
 		if string(b) != string(formatLine()) {
-			return fmt.Errorf("it has format version %d, this sluice knows version %d", got, FormatVersion)
+			return fault.Errorf(fault.StateVersion, "it has format version %d, this sluice knows version %d", got, FormatVersion)
 		}
 		return nil
 	}
@@ -170,7 +175,8 @@ func (s *Store) checkNew() error {
 		case lockFile, formatFile + ".tmp", newFile, newFile + ".tmp": // of a first start that was cut short
 		case "lost+found": // of a file system of its own
 		default:
-			return fmt.Errorf("it holds %s but no file %s: not a state directory, or a damaged one; name a new or empty directory", name, formatFile)
+			return fault.Errorf(fault.StateDirectory, "it holds %s but no file %s: not a state directory, or a damaged one", name, formatFile).
+				Fix("name a new or empty directory")
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	iofs "io/fs"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // Log is the epoch log: the cuts of epochs whose output may have left while no checkpoint covers them yet.
@@ -99,7 +100,7 @@ func ReadLog(fs FS, dir string) ([][]byte, error) {
 
 func (l *Log) path() string { return l.fs.PathJoin(l.dir, logFile) }
 
-func (l *Log) fault(err error) error { return fmt.Errorf("epoch log %s: %w", l.path(), err) }
+func (l *Log) fault(err error) error { return placed("epoch log "+l.path(), err) }
 
 // readAll reads the file into live. Torn says that it ends within a record, or is not there at all.
 func (l *Log) readAll() (torn bool, err error) {
@@ -115,7 +116,7 @@ func (l *Log) readAll() (torn bool, err error) {
 		return false, l.fault(err)
 	}
 	if len(b) < len(logHeader) || string(b[:len(logHeader)]) != logHeader {
-		return false, l.fault(fmt.Errorf("it does not start with %q: damaged, or of an unknown version", logHeader))
+		return false, l.fault(fault.Errorf(fault.StateDamaged, "it does not start with %q: damaged, or of an unknown version", logHeader))
 	}
 	at := len(logHeader)
 	end := len(bytes.TrimRight(b, "\x00"))
@@ -125,7 +126,7 @@ func (l *Log) readAll() (torn bool, err error) {
 			// Torn, unless a whole record follows: then this one was synced once.
 			for i := at + 1; i < len(b); i++ {
 				if validRecord(b[i:]) > 0 {
-					return false, l.fault(fmt.Errorf("damaged at offset %d", at))
+					return false, l.fault(fault.Errorf(fault.StateDamaged, "damaged at offset %d", at))
 				}
 			}
 			return true, nil

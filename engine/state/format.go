@@ -2,7 +2,8 @@ package state
 
 import (
 	"encoding/binary"
-	"fmt"
+
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // What the state directory holds, format version 1:
@@ -99,7 +100,7 @@ func decodeStored(k, v []byte) (stored, error) {
 	u, n := binary.Uvarint(v)
 	keyLen := int(u >> 1)
 	if len(k) < groupTableBytes || n <= 0 || u>>1 > uint64(len(k)-groupTableBytes) {
-		return stored{}, fmt.Errorf("state entry %x has a damaged value %x", k, v[:min(len(v), 16)])
+		return stored{}, fault.Errorf(fault.StateDamaged, "state entry %x has a damaged value %x", k, v[:min(len(v), 16)])
 	}
 	e := stored{group: int(k[0]), table: binary.BigEndian.Uint16(k[1:]), bag: u&1 != 0, weight: 1}
 	k = k[groupTableBytes:]
@@ -111,7 +112,7 @@ func decodeStored(k, v []byte) (stored, error) {
 	rest := e.value[max(m, 0):]
 	timed := len(rest) == 8 || w == 0 && len(rest) > 8
 	if m <= 0 || len(rest) > 0 != timed || w == 0 && !timed || int64(int32(w)) != w {
-		return stored{}, fmt.Errorf("state entry %x has a damaged weight %x", k, v)
+		return stored{}, fault.Errorf(fault.StateDamaged, "state entry %x has a damaged weight %x", k, v)
 	}
 	if timed {
 		e.time = int64(binary.BigEndian.Uint64(rest))

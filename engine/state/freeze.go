@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/sluicesql/sluice/engine/keyenc"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // Frozen holds copies of the entries that changed up to a barrier, as the keys and values to write. Commit
@@ -119,9 +120,9 @@ func (t *Table) touchAll(refs []Ref) {
 func (t *Table) conflict() error {
 	e := t.sh.arena.at(t.Offenders(1)[0])
 	if e.weight < 0 {
-		return fmt.Errorf("table %d: row (key %x, unique key %x) was taken back and had never been given", t.id, e.key(), e.sub())
+		return fault.Errorf(fault.RowContradiction, "table %d: row (key %x, unique key %x) was taken back and had never been given", t.id, e.key(), e.sub())
 	}
-	return fmt.Errorf("table %d: unique key (key %x, unique key %x) holds more than one row", t.id, e.key(), e.sub())
+	return fault.Errorf(fault.RowContradiction, "table %d: unique key (key %x, unique key %x) holds more than one row", t.id, e.key(), e.sub())
 }
 
 // add appends e's record.

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // Outbox is the folder of a state directory that keeps the output for transactional sinks until it is delivered:
@@ -66,7 +67,8 @@ func OpenOutbox(fs FS, dir string, named []SegmentRef) (*Outbox, error) {
 	for _, name := range names {
 		n, err := strconv.ParseUint(strings.TrimSuffix(name, segmentSuffix), 10, 64)
 		if err != nil || name != segmentName(n) {
-			return nil, o.fault(fmt.Errorf("it holds %s, which sluice did not write; move it away", name))
+			return nil, o.fault(fault.Errorf(fault.StateDirectory, "it holds %s, which sluice did not write", name).
+				Fix("move it away"))
 		}
 		if keep[n] {
 			continue
@@ -82,10 +84,10 @@ func segmentName(n uint64) string { return fmt.Sprintf("%012d%s", n, segmentSuff
 
 func (o *Outbox) path(n uint64) string { return o.fs.PathJoin(o.dir, segmentName(n)) }
 
-func (o *Outbox) fault(err error) error { return fmt.Errorf("outbox %s: %w", o.dir, err) }
+func (o *Outbox) fault(err error) error { return placed("outbox "+o.dir, err) }
 
 func (o *Outbox) segmentFault(n uint64, err error) error {
-	return fmt.Errorf("outbox segment %s: %w", o.path(n), err)
+	return placed("outbox segment "+o.path(n), err)
 }
 
 // Segment is a segment being written. One goroutine uses it at a time.
@@ -111,7 +113,7 @@ func (o *Outbox) Create() (*Segment, error) {
 // Append adds a block, whose memory is anything afterwards. After an error the segment is of no further use.
 func (s *Segment) Append(block []byte) error {
 	if len(block) > maxBlock {
-		return s.o.segmentFault(s.ref.Number, fmt.Errorf("a block of %d bytes is too large", len(block)))
+		return s.o.segmentFault(s.ref.Number, fault.Errorf(fault.JobLimit, "a block of %d bytes is too large", len(block)))
 	}
 	s.buf = binary.LittleEndian.AppendUint32(s.buf, uint32(len(block)))
 	if len(s.buf)+len(block) > segmentBuffer {
@@ -219,7 +221,7 @@ func (o *Outbox) read(r SegmentRef, f func([]byte) bool) (err error) {
 		return err
 	}
 	if string(head) != segmentHeader {
-		return fmt.Errorf("it does not start with %q: damaged, or of an unknown version", segmentHeader)
+		return fault.Errorf(fault.StateDamaged, "it does not start with %q: damaged, or of an unknown version", segmentHeader)
 	}
 	length := head[:4]
 	var block []byte
@@ -229,7 +231,7 @@ func (o *Outbox) read(r SegmentRef, f func([]byte) bool) (err error) {
 		}
 		n := binary.LittleEndian.Uint32(length)
 		if n > maxBlock || in.at+int64(n) > r.Length {
-			return fmt.Errorf("damaged at offset %d", in.at-4)
+			return fault.Errorf(fault.StateDamaged, "damaged at offset %d", in.at-4)
 		}
 		if cap(block) < int(n) {
 			block = make([]byte, n)
@@ -243,7 +245,7 @@ func (o *Outbox) read(r SegmentRef, f func([]byte) bool) (err error) {
 		}
 	}
 	if in.at != r.Length || in.checksum != r.Checksum {
-		return errors.New("damaged: its checksum is not the one that the checkpoint names")
+		return fault.Errorf(fault.StateDamaged, "damaged: its checksum is not the one that the checkpoint names")
 	}
 	return nil
 }
@@ -258,7 +260,7 @@ type segmentReader struct {
 func (r *segmentReader) full(b []byte) error {
 	if _, err := io.ReadFull(r.in, b); err != nil {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return fmt.Errorf("it ends at offset %d, before what the checkpoint names", r.at)
+			return fault.Errorf(fault.StateDamaged, "it ends at offset %d, before what the checkpoint names", r.at)
 		}
 		return err
 	}

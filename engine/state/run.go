@@ -198,7 +198,7 @@ func (s *Store) openRuns(runs []run) (*pebble.Iterator, error) {
 			for _, open := range files {
 				_ = open[0].Close()
 			}
-			return nil, fmt.Errorf("run %s: %w", runs[i].path, err)
+			return nil, placed("run "+runs[i].path, err)
 		}
 		files = append(files, []sstable.ReadableFile{f})
 	}
@@ -218,13 +218,13 @@ func runsFault(runs []run, err error) error {
 	for i, r := range runs {
 		names[i] = r.path
 	}
-	return fmt.Errorf("run %s: %w", strings.Join(names, " or "), err)
+	return placed("run "+strings.Join(names, " or "), err)
 }
 
 func (s *Store) removeRuns(runs []run) error {
 	for _, r := range runs {
 		if err := s.fs.Remove(r.path); err != nil {
-			return fmt.Errorf("run %s: %w", r.path, err)
+			return placed("run "+r.path, err)
 		}
 	}
 	return nil
@@ -244,7 +244,7 @@ func (unsynced) Sync() error { return nil }
 func (s *Store) createRun(path string) (*runWriter, error) {
 	file, err := s.fs.Create(path, vfs.WriteCategoryUnspecified)
 	if err != nil {
-		return nil, fmt.Errorf("run %s: %w", path, err)
+		return nil, placed("run "+path, err)
 	}
 	w := sstable.NewWriter(objstorageprovider.NewFileWritable(unsynced{file}), tableWriterOptions(s.pebbleOpts))
 	return &runWriter{run: run{path: path}, w: w}, nil
@@ -265,4 +265,4 @@ func (w *runWriter) set(key, value []byte) error {
 
 func (w *runWriter) close() error { return w.w.Close() }
 
-func (w *runWriter) fault(err error) error { return fmt.Errorf("run %s: %w", w.path, err) }
+func (w *runWriter) fault(err error) error { return placed("run "+w.path, err) }

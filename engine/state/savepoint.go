@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // Savepoint copies what the last Commit made durable, with the metadata, into a new or empty directory, by hard
@@ -19,10 +20,7 @@ func (s *Store) Savepoint(dir string, note []byte, pending bool) error {
 	if err := s.failed(); err != nil {
 		return err
 	}
-	if err := s.savepoint(dir, note, pending); err != nil {
-		return placed{"savepoint " + dir + ": ", err}
-	}
-	return nil
+	return placed("savepoint "+dir, s.savepoint(dir, note, pending))
 }
 
 func (s *Store) savepoint(dir string, note []byte, pending bool) error {
@@ -53,16 +51,13 @@ func (s *Store) savepoint(dir string, note []byte, pending bool) error {
 // short, which begins anew. The savepoint stays as it is. The savepoint's note, with
 // what addNote makes of it, is then found by ReadNote.
 func Restore(fs FS, savepoint, dir string, addNote func([]byte) ([]byte, error)) error {
-	if err := restore(fs, savepoint, dir, addNote); err != nil {
-		return placed{fmt.Sprintf("restore savepoint %s into %s: ", savepoint, dir), err}
-	}
-	return nil
+	return placed(fmt.Sprintf("restore savepoint %s into %s", savepoint, dir), restore(fs, savepoint, dir, addNote))
 }
 
 func restore(fs FS, savepoint, dir string, addNote func([]byte) ([]byte, error)) error {
 	note, err := readFile(fs, fs.PathJoin(savepoint, savepointFile))
 	if errors.Is(err, iofs.ErrNotExist) {
-		return fmt.Errorf("it holds no file %s: not a savepoint, or one that was not completed", savepointFile)
+		return fault.Errorf(fault.Savepoint, "it holds no file %s: not a savepoint, or one that was not completed", savepointFile)
 	}
 	if err != nil {
 		return err
@@ -189,7 +184,8 @@ func makeEmpty(fs FS, dir string, but ...string) error {
 	slices.Sort(names) // for the same words each time
 	for _, name := range names {
 		if name != "lost+found" && !slices.Contains(but, name) {
-			return fmt.Errorf("the directory holds %s; name a new or empty one", name)
+			return fault.Errorf(fault.Savepoint, "the directory holds %s", name).
+				Fix("name a new or empty one")
 		}
 	}
 	return nil

@@ -92,7 +92,7 @@ func (s *Store) scratchPath() (string, error) {
 	if s.scratch.temp == "" {
 		dir, err := os.MkdirTemp("", "sluice-")
 		if err != nil {
-			return "", fmt.Errorf("a temporary directory for an epoch that is larger than its memory: %w", err)
+			return "", placed("a temporary directory for an epoch that is larger than its memory", err)
 		}
 		s.scratch.temp = dir
 	}

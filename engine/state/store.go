@@ -2,9 +2,7 @@ package state
 
 import (
 	"errors"
-	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -12,6 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/sluicesql/sluice/engine/keyenc"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // Options says where a store lives and what it may use.
@@ -107,11 +106,11 @@ func Open(o Options) (*Store, error) {
 // Divide makes the shards of an undivided store. Stages may be 0, which is 1.
 func (s *Store) Divide(shards, stages int) error {
 	if shards < 1 || shards > keyenc.KeyGroups {
-		return fmt.Errorf("state: %d shards; the parallelism is 1 to %d", shards, keyenc.KeyGroups)
+		return fault.Errorf(fault.Internal, "state: %d shards; the parallelism is 1 to %d", shards, keyenc.KeyGroups)
 	}
 	stages = max(stages, 1)
 	if stages > maxStages {
-		return fmt.Errorf("state: %d stages; there may be %d", stages, maxStages)
+		return fault.Errorf(fault.JobLimit, "state: %d stages; there may be %d", stages, maxStages)
 	}
 	s.opts.Shards, s.opts.Stages = shards, stages
 	_, _, hot := shares(s.opts.Budget)
@@ -288,25 +287,7 @@ func (s *Store) release() error {
 }
 
 // fault gives an error its place.
-func (s *Store) fault(err error) error {
-	if err == nil {
-		return nil
-	}
-	return placed{"state directory " + s.opts.Dir + ": ", err}
-}
-
-// placed is an error with its place before its first line; Pebble's go on with details for its makers.
-type placed struct {
-	place string
-	err   error
-}
-
-func (p placed) Error() string {
-	line, _, _ := strings.Cut(p.err.Error(), "\n")
-	return p.place + line
-}
-
-func (p placed) Unwrap() error { return p.err }
+func (s *Store) fault(err error) error { return placed("state directory "+s.opts.Dir, err) }
 
 // fail records the failure after which the store does nothing any more, and returns the first one.
 func (s *Store) fail(err error) error {

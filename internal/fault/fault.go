@@ -3,6 +3,7 @@
 package fault
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -63,18 +64,17 @@ func Of(err error) Code {
 	return c
 }
 
-func of(err error) (Code, string) {
-	for err != nil {
+// of finds the outermost code and the outermost remedy.
+func of(err error) (c Code, hint string) {
+	for {
 		e, ok := errors.AsType[Coded](err)
 		if !ok {
-			return "", ""
-		}
-		if c, hint := e.Fault(); c != "" {
 			return c, hint
 		}
+		code, fix := e.Fault()
+		c, hint = cmp.Or(c, code), cmp.Or(hint, fix)
 		err = errors.Unwrap(e)
 	}
-	return "", ""
 }
 
 // Split takes err apart: what is wrong and where, in one or more lines; its code; and its remedy, where that ends the text.

@@ -33,7 +33,7 @@ type room struct {
 var rooms = slices.Concat(
 	[]room{
 		{folder: "cmd", may: []string{"runtime", "planner", "connectors", "engine", "sql", "internal/embed", "internal/near", "internal/fault"}, others: []string{"*"}},
-		{folder: "runtime", may: []string{"planner", "connectors", "engine", "internal/fault"}, others: []string{"*"}},
+		{folder: "runtime", may: []string{"planner", "connectors", "engine", "internal/fault", "internal/near"}, others: []string{"*"}},
 		// Values in a plan are packed rows, so the planner knows the data plane too.
 		{folder: "planner", may: append([]string{"sql", "engine/expr", "connectors/spi", "internal/near", "internal/fault"}, dataPlane...)},
 		{folder: "connectors", may: append([]string{"connectors", "internal/near", "internal/fault"}, dataPlane...), others: []string{"*"}},

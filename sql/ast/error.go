@@ -1,6 +1,11 @@
 package ast
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+
+	"github.com/sluicesql/sluice/internal/fault"
+)
 
 // Error is a user's mistake at a place, with its remedy. The parser and the
 // planner report all mistakes in SQL as *Error or ErrorList.
@@ -18,6 +23,12 @@ type Error struct {
 func (e *Error) Coded(c Code) *Error {
 	e.Code = c
 	return e
+}
+
+// Placed is err as a mistake at a place in the text, of the code c unless it has one of its own.
+func Placed(at Pos, err error, c Code) *Error {
+	msg, own, hint := fault.Split(err)
+	return &Error{Pos: at, Msg: msg, Hint: hint, Code: cmp.Or(own, c)}
 }
 
 // Fault implements fault.Coded.

@@ -3,7 +3,6 @@ package csv
 import (
 	"bytes"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/text"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // NewEncoder implements spi.Format.
@@ -100,13 +100,16 @@ func (e *encoder) elements(buf []byte, r row.Row, n int, typ func(i int) types.T
 		from := len(buf)
 		buf = e.scalar(buf, t, v)
 		if s := buf[from:]; bytes.Contains(s, []byte(e.element)) {
-			return buf, fmt.Errorf("the element %q holds the delimiter %q; set 'csv.array-element-delimiter' to another", s, e.element)
+			return buf, fault.Errorf(fault.RowFormat, "the element %q holds the delimiter %q", s, e.element).
+				Fix("set 'csv.array-element-delimiter' to another")
 		} else if e.hasNull && string(s) == e.null {
-			return buf, fmt.Errorf("the element %q is the text of NULL; set 'csv.null-literal' to another", s)
+			return buf, fault.Errorf(fault.RowFormat, "the element %q is the text of NULL", s).
+				Fix("set 'csv.null-literal' to another")
 		}
 	}
 	if n == 1 && len(buf) == begin {
-		return buf, errors.New("a single element without a text is read as none; write another form of it, or set 'csv.null-literal' where it is NULL")
+		return buf, fault.Errorf(fault.RowFormat, "a single element without a text is read as none").
+			Fix("write another form of it, or set 'csv.null-literal' where it is NULL")
 	}
 	return buf, nil
 }
@@ -140,7 +143,8 @@ func (e *encoder) quoteField(buf, s []byte, first bool) ([]byte, error) {
 		return append(buf, s...), nil
 	}
 	if e.quote == 0 && e.escape == 0 {
-		return buf, fmt.Errorf("the value %q cannot be written without quotes; leave out 'csv.disable-quote-character', or set 'csv.escape-character'", s)
+		return buf, fault.Errorf(fault.RowFormat, "the value %q cannot be written without quotes", s).
+			Fix("leave out 'csv.disable-quote-character', or set 'csv.escape-character'")
 	}
 	if e.quote == 0 {
 		return e.escapeField(buf, s)
@@ -163,7 +167,8 @@ func (e *encoder) quoteField(buf, s []byte, first bool) ([]byte, error) {
 // escapeField appends a field with the escape character alone.
 func (e *encoder) escapeField(buf, s []byte) ([]byte, error) {
 	if e.hasNull && string(s) == e.null {
-		return buf, fmt.Errorf("the value %q is the text of NULL; leave out 'csv.disable-quote-character', or set 'csv.null-literal' to another", s)
+		return buf, fault.Errorf(fault.RowFormat, "the value %q is the text of NULL", s).
+			Fix("leave out 'csv.disable-quote-character', or set 'csv.null-literal' to another")
 	}
 	for i, c := range s {
 		switch {

@@ -12,6 +12,7 @@ import (
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/text"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // NullKeys says what becomes of a NULL key of a MAP, which JSON cannot express.
@@ -205,7 +206,8 @@ func (w *Writer) mapping(buf []byte, t *types.Type, inner *Writer, b []byte) ([]
 			case NameNullKeys:
 				k = []byte(w.style.NullKey)
 			default:
-				return buf, fmt.Errorf("a MAP has a NULL key, which JSON cannot express; set '%s.map-null-key.mode' = 'DROP' or 'LITERAL'", w.style.Format)
+				return buf, fault.Errorf(fault.RowFormat, "a MAP has a NULL key, which JSON cannot express").
+					Fix("set '%s.map-null-key.mode' = 'DROP' or 'LITERAL'", w.style.Format)
 			}
 		}
 		buf = append(text.AppendJSONString(append(buf, ','), k), ':')

@@ -48,9 +48,14 @@ func (p *Printer) Print(err error) {
 func (p *Printer) plain(err error) {
 	msg, code, hint := fault.Split(err)
 	if code != "" {
-		first, rest, more := strings.Cut(msg, "\n")
-		if msg = first + " [" + string(code) + "]"; more {
-			msg += "\n" + rest
+		first, details, _ := strings.Cut(msg, "\n")
+		first, colon := strings.CutSuffix(first, ":")
+		msg = first + " [" + string(code) + "]"
+		if colon {
+			msg += ":"
+		}
+		if details != "" {
+			msg += "\n" + details
 		}
 	}
 	var b strings.Builder

@@ -13,6 +13,7 @@ import (
 	"github.com/sluicesql/sluice/cmd/sluice/internal/vars"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/keyenc"
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/internal/near"
 	"github.com/sluicesql/sluice/sql/ast"
 )
@@ -161,7 +162,7 @@ func (p *Pipeline) decode() error {
 		if strings.TrimSpace(msg) == "EOF" {
 			msg = "the file is empty"
 		}
-		return ast.ErrorList{{Pos: d.place(line, 1), Msg: "this is no YAML: " + msg}}
+		return ast.ErrorList{{Pos: d.place(line, 1), Msg: "this is no YAML: " + msg, Code: fault.Pipeline}}
 	}
 	if dec.Decode(&more) == nil {
 		d.errorf(&more, "", "a %s holds one document", FileName)
@@ -192,7 +193,7 @@ func (d *decoder) place(line, col int) ast.Pos {
 }
 
 func (d *decoder) errorf(n *yaml.Node, hint, format string, args ...any) {
-	d.errs = append(d.errs, &ast.Error{Pos: d.place(max(n.Line, 1), max(n.Column, 1)), Msg: fmt.Sprintf(format, args...), Hint: hint})
+	d.errs = append(d.errs, &ast.Error{Pos: d.place(max(n.Line, 1), max(n.Column, 1)), Msg: fmt.Sprintf(format, args...), Hint: hint, Code: fault.Pipeline})
 }
 
 // hide writes asterisks over a value, up to the end of its line, in the text that errors show.

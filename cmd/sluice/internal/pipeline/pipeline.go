@@ -4,7 +4,6 @@ package pipeline
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/internal/near"
 )
 
@@ -86,7 +86,8 @@ func Load(dir string) (*Pipeline, error) {
 	p := &Pipeline{Dir: dir, Path: filepath.Join(dir, FileName)}
 	b, err := os.ReadFile(p.Path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return p, fmt.Errorf("%s is a directory without a %s; name the SQL files in it, or make it a pipeline by sluice init", dir, FileName)
+		return p, fault.Errorf(fault.File, "%s is a directory without a %s", dir, FileName).
+			Fix("name the SQL files in it, or make it a pipeline by sluice init")
 	}
 	if err != nil {
 		return p, err
@@ -113,11 +114,14 @@ func (p *Pipeline) In(env string) (*Settings, error) {
 	names := p.Environments()
 	switch known := near.Name(env, names); {
 	case known != "":
-		return nil, fmt.Errorf("%s has no environment %q; did you mean %q?", p.Path, env, known)
+		return nil, fault.Errorf(fault.Pipeline, "%s has no environment %q", p.Path, env).
+			Fix("did you mean %q?", known)
 	case len(names) == 0:
-		return nil, fmt.Errorf("%s has no environment %q; it declares none", p.Path, env)
+		return nil, fault.Errorf(fault.Pipeline, "%s has no environment %q", p.Path, env).
+			Fix("it declares none")
 	default:
-		return nil, fmt.Errorf("%s has no environment %q; it has %s", p.Path, env, list(names))
+		return nil, fault.Errorf(fault.Pipeline, "%s has no environment %q", p.Path, env).
+			Fix("it has %s", list(names))
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // errNoValue says that a secret is empty.
@@ -19,7 +21,7 @@ func (s *Settings) Resolve() (map[string]string, error) {
 	for _, name := range slices.Sorted(maps.Keys(s.Secrets)) {
 		v, err := s.Secrets[name].value()
 		if err != nil {
-			errs = append(errs, fmt.Errorf("the secret %s: %w", name, err))
+			errs = append(errs, fault.Errorf(fault.Secret, "the secret %s: %w", name, err))
 			continue
 		}
 		values[name] = v

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/expr"
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/internal/near"
 )
 
@@ -53,9 +54,11 @@ func Help(topic string, r *spi.Registry, session []spi.Option) (string, error) {
 		return b.String(), nil
 	}
 	if known := near.Name(strings.ToUpper(topic), topics(r)); known != "" {
-		return "", fmt.Errorf("there is no help about %q; did you mean %s?", topic, known)
+		return "", fault.Errorf(fault.CommandLine, "there is no help about %q", topic).
+			Fix("did you mean %s?", known)
 	}
-	return "", fmt.Errorf("there is no help about %q; HELP lists what there is", topic)
+	return "", fault.Errorf(fault.CommandLine, "there is no help about %q", topic).
+		Fix("HELP lists what there is")
 }
 
 func indent(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") }

@@ -1,13 +1,13 @@
 package result
 
 import (
-	"fmt"
-	"time"
-
 	jsonformat "github.com/sluicesql/sluice/connectors/format/json"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/changelog"
 	"github.com/sluicesql/sluice/engine/row"
+	"time"
+
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // jsonView prints one JSON object a change. Rows are written by the json format, with every DECIMAL as a
@@ -42,13 +42,13 @@ func rowEncoder(cols []spi.Column, tz *time.Location) (func(buf []byte, r row.Ro
 		spi.EncodeSpec{Columns: cols, Mode: spi.AppendOnly, TimeZone: tz},
 		spi.Options{"encode.decimal-as-plain-number": "true"})
 	if err != nil {
-		return nil, fmt.Errorf("the result cannot be shown as JSON: %w", err)
+		return nil, fault.Errorf(fault.RowFormat, "the result cannot be shown as JSON: %w", err)
 	}
 	return func(buf []byte, r row.Row) ([]byte, error) {
 		// Each row is shown by itself, as one of its own key.
 		buf, err := enc.Encode(buf, nil, r)
 		if err != nil {
-			return nil, fmt.Errorf("show the result as JSON: %w", err)
+			return nil, fault.Errorf(fault.RowFormat, "show the result as JSON: %w", err)
 		}
 		return buf, nil
 	}, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/sluicesql/sluice/engine/keyenc"
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/text"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // bag is a multiset of rows, kept up to date by changes.
@@ -92,7 +93,7 @@ func (t *bag) apply(add bool, r row.Row) error {
 	case c == 1:
 		delete(t.rows, string(r))
 	default:
-		return fmt.Errorf("the result takes back a row that it never had: %s", t.line(r))
+		return fault.Errorf(fault.Internal, "the result takes back a row that it never had: %s", t.line(r))
 	}
 	t.size--
 	return nil
@@ -202,7 +203,8 @@ func (t *table) finish(out io.Writer, ok bool) error {
 		return err
 	case shown < t.size:
 		// In a form that programs read nothing may be missing in silence, and there is no place to say so.
-		return fmt.Errorf("the result has %s rows, of which no more than %s are shown; raise 'sql-client.execution.max-table-result.rows'", display.Count(int64(t.size)), display.Count(int64(t.max)))
+		return fault.Errorf(fault.JobLimit, "the result has %s rows, of which no more than %s are shown", display.Count(int64(t.size)), display.Count(int64(t.max))).
+			Fix("raise 'sql-client.execution.max-table-result.rows'")
 	}
 	return nil
 }

@@ -4,11 +4,12 @@ package scaffold
 import (
 	"embed"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 //go:embed all:files
@@ -31,7 +32,7 @@ func Write(dir, name string) ([]string, error) {
 		}
 		to := filepath.Join(dir, filepath.FromSlash(path))
 		if _, err := os.Lstat(to); err == nil {
-			return fmt.Errorf("%s is there already; nothing was written", to)
+			return fault.Errorf(fault.File, "%s is there already; nothing was written", to)
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

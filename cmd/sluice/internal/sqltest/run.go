@@ -16,6 +16,7 @@ import (
 
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/internal/embed"
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/internal/near"
 	"github.com/sluicesql/sluice/planner"
 	"github.com/sluicesql/sluice/sql/ast"
@@ -119,7 +120,7 @@ func (r *run) run(ctx context.Context, c *Case) (err error) {
 		}
 	}
 	if err := r.settle(ctx); err != nil {
-		return fmt.Errorf("at the end of %s: %w", c.Name, err)
+		return fault.Or(fault.Test, fmt.Errorf("at the end of %s: %w", c.Name, err))
 	}
 	r.cover()
 	return nil
@@ -130,7 +131,7 @@ func (d *directive) blame(err error) error {
 	e, ok := errors.AsType[*ast.Error](err)
 	switch {
 	case !ok:
-		return &ast.Error{Pos: d.pos, Msg: d.name + ": " + err.Error()}
+		return ast.Placed(d.pos, fmt.Errorf("%s: %w", d.name, err), fault.Test)
 	case !e.Pos.IsValid():
 		placed := *e
 		placed.Pos = d.pos
@@ -345,7 +346,7 @@ func (r *run) records(d *directive) ([]embed.Record, error) {
 	case "records":
 		records, err := embed.Parse(d.pos.File, strings.NewReader(strings.Repeat("\n", d.inputLine-1)+strings.Join(d.input, "\n")))
 		if err != nil {
-			return nil, &ast.Error{Msg: err.Error()}
+			return nil, ast.Placed(ast.Pos{}, err, fault.Test)
 		}
 		return records, nil
 	case "load":
@@ -367,7 +368,7 @@ func (r *run) records(d *directive) ([]embed.Record, error) {
 	for i, line := range d.input {
 		records, err := e.records(line)
 		if err != nil {
-			return nil, &ast.Error{Pos: d.at(d.inputLine + i), Msg: err.Error()}
+			return nil, ast.Placed(d.at(d.inputLine+i), err, fault.Test)
 		}
 		out = append(out, records...)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/internal/near"
 	"github.com/sluicesql/sluice/sql/ast"
 )
@@ -77,7 +78,7 @@ func Parse(path, text string) (*File, error) {
 	var errs ast.ErrorList
 	c := &Case{Name: base}
 	if !utf8.ValidString(text) {
-		return f, ast.ErrorList{{Pos: ast.Pos{File: path, Line: 1, Col: 1}, Msg: "the file is not UTF-8"}}
+		return f, ast.ErrorList{{Pos: ast.Pos{File: path, Line: 1, Col: 1}, Msg: "the file is not UTF-8", Code: fault.Test}}
 	}
 	lines := strings.Split(text, "\n")
 	offsets := make([]int, len(lines))
@@ -130,7 +131,7 @@ func Parse(path, text string) (*File, error) {
 	names := map[string]bool{}
 	for _, c := range f.Cases {
 		if names[c.Name] {
-			errs = append(errs, &ast.Error{Pos: ast.Pos{File: path, Line: 1, Col: 1}, Msg: fmt.Sprintf("two tests are called %s", c.Name)})
+			errs = append(errs, &ast.Error{Pos: ast.Pos{File: path, Line: 1, Col: 1}, Msg: fmt.Sprintf("two tests are called %s", c.Name), Code: fault.Test})
 		}
 		names[c.Name] = true
 	}
@@ -141,7 +142,7 @@ func Parse(path, text string) (*File, error) {
 func (d *directive) check() *ast.Error {
 	k, ok := kinds[d.name]
 	if !ok {
-		e := &ast.Error{Pos: d.pos, Msg: fmt.Sprintf("unknown directive %q", d.name)}
+		e := &ast.Error{Pos: d.pos, Msg: fmt.Sprintf("unknown directive %q", d.name), Code: fault.Test}
 		if n := near.Name(d.name, directiveNames); n != "" {
 			e.Hint = "did you mean " + n + "?"
 		} else {
@@ -151,13 +152,13 @@ func (d *directive) check() *ast.Error {
 	}
 	switch {
 	case len(d.args) < k.args || len(d.args) > k.most:
-		return &ast.Error{Pos: d.pos, Msg: d.name + ": write " + k.usage}
+		return &ast.Error{Pos: d.pos, Msg: d.name + ": write " + k.usage, Code: fault.Test}
 	case len(d.input) > 0 && !k.input:
-		return &ast.Error{Pos: d.at(d.inputLine), Msg: d.name + " takes no lines", Hint: "leave an empty line between directives; what is to be shown goes below " + separator}
+		return &ast.Error{Pos: d.at(d.inputLine), Msg: d.name + " takes no lines", Hint: "leave an empty line between directives; what is to be shown goes below " + separator, Code: fault.Test}
 	case len(d.input) == 0 && k.input:
-		return &ast.Error{Pos: d.pos, Msg: d.name + ": write " + k.usage}
+		return &ast.Error{Pos: d.pos, Msg: d.name + ": write " + k.usage, Code: fault.Test}
 	case d.wants && !k.shows:
-		return &ast.Error{Pos: d.pos, Msg: d.name + " shows nothing", Hint: "leave " + separator + " out"}
+		return &ast.Error{Pos: d.pos, Msg: d.name + " shows nothing", Hint: "leave " + separator + " out", Code: fault.Test}
 	}
 	return nil
 }

@@ -151,7 +151,7 @@ func (e *expander) value(s string, depth int) (string, int, *ast.Error) {
 	fallback, hasFallback := "", false
 	switch {
 	case depth > maxDepth:
-		return "", len(s), &ast.Error{Msg: fmt.Sprintf("defaults of variables are nested more than %d levels deep", maxDepth)}
+		return "", len(s), &ast.Error{Msg: fmt.Sprintf("defaults of variables are nested more than %d levels deep", maxDepth), Code: ast.CodeLimit}
 	case strings.HasPrefix(s[end:], ":-"):
 		end += 2
 		hasFallback = true
@@ -166,6 +166,7 @@ func (e *expander) value(s string, depth int) (string, int, *ast.Error) {
 		return "", end, &ast.Error{
 			Msg:  "this is no variable",
 			Hint: "write ${NAME} or ${NAME:-default}, with letters, digits and _ in the name, or $${ for a plain ${",
+			Code: ast.CodeSyntax,
 		}
 	}
 	v, ok := e.set.lookup(name)
