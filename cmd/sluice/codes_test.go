@@ -58,7 +58,7 @@ Every error says what is wrong, where, and what to do. One in SQL shows its plac
 
 ` + "```text\n" + found(t, examples, "unknown-column.sql") + "```" + `
 
-One in data names the topic, the partition, the offset and, where there is one, the field, and ends the job after everything before it has been written; [reliability.md](reliability.md) tells how to go on. Errors of data and of the world (brokers, disks) have no codes.
+One in data names the topic, the partition, the offset and, where there is one, the field, and ends the job after everything before it has been written; [reliability.md](reliability.md) tells how to go on. 
 
 ` + "`sluice check`" + ` tells all mistakes of a script at once, ` + "`sluice run`" + ` and ` + "`sluice explain`" + ` the first. The examples below are run by a test over these tables:
 
