@@ -177,7 +177,7 @@ func placed(err error, pos ast.Pos) error {
 	case errors.As(f.err, &list):
 		e = list[0]
 	case !errors.As(f.err, &e):
-		e = ast.Placed(pos, f.err, fault.CommandLine)
+		e = ast.Placed(ast.Pos{}, f.err, fault.CommandLine)
 	}
 	if e.Pos.IsValid() && e.Pos.File != commandSQL {
 		return err
