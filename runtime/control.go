@@ -365,6 +365,9 @@ func (c *controller) cut(ctx context.Context, o cutOptions) error {
 	if o.reemit {
 		f.cut.Reemit = c.job.reemission.sinks
 	}
+	if h := c.job.cfg.Hooks; h != nil && h.Ended != nil {
+		h.Ended(b.epoch, b.nextTime)
+	}
 	if h := c.job.cfg.Hooks; h != nil && h.Cut != nil {
 		h.Cut(b.epoch, f.cut.Sources)
 	}

@@ -105,6 +105,8 @@ type Stats struct {
 type Hooks struct {
 	// Cut is called for every epoch when it has been cut, before its output leaves.
 	Cut func(epoch uint64, positions map[string][]spi.Position)
+	// Ended is called with Cut, with the time at which the epoch ended, in milliseconds since 1970.
+	Ended func(epoch uint64, millis int64)
 	// Done is called when all of an epoch's output is acknowledged. It must not block.
 	Done func(epoch uint64)
 	// Now is the clock by which epochs get their times; nil is the machine's.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	stdruntime "runtime"
 	"slices"
 	"strings"
@@ -45,6 +46,8 @@ type Case struct {
 	Durable    bool
 	Budget     int64
 	Checkpoint time.Duration
+	// Lifetime is what the query's state forgets; nil for nothing.
+	Lifetime *Lifetime
 	// Empties says that the histories end with the deletion of every row, which must leave no state.
 	Empties bool
 }
@@ -90,6 +93,9 @@ func (c *Case) Plan(conn spi.Connector) (*planner.Plan, error) {
 	if c.Trusted {
 		sql.WriteString("SET 'table.exec.source.cdc-events-duplicate' = 'false';\n")
 	}
+	if c.Lifetime != nil {
+		fmt.Fprintf(&sql, "SET 'table.exec.state.ttl' = '%d ms';\n", c.Lifetime.TTL)
+	}
 	for _, t := range c.Tables {
 		sql.WriteString(t.DDL() + ";\n")
 	}
@@ -118,22 +124,27 @@ type run struct {
 	types []types.Type
 	shown map[uint64]string // complete epochs of killed runs, to be shown again alike
 
-	mu   sync.Mutex
-	cuts map[uint64]map[string][]spi.Position
-	last uint64
+	mu    sync.Mutex
+	cuts  map[uint64]map[string][]spi.Position
+	last  uint64
+	ends  map[uint64]int64 // when epochs ended, of a case with a lifetime
+	clock int64            // what its clock shows, in milliseconds since 1970: more than the machine's
 }
 
 func (r *run) cut(n uint64, pos map[string][]spi.Position) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.cuts[n], r.last = pos, n
+	if r.Lifetime != nil && (n == 1 || !reflect.DeepEqual(pos, r.cuts[n-1])) {
+		r.clock += r.rng.Int64N(r.Lifetime.TTL) // and not where nothing came, or idle epochs would follow one another
+	}
 }
 
 // Run runs the case. The error is a *Difference, a *PlanError, a *ReferenceError, or what ended the job.
 func (c *Case) Run(engine Engine) (err error) {
 	r := &run{
 		Case: c, hub: memconn.NewHub(c.Seed), rng: rand.New(rand.NewPCG(c.Seed, 7)),
-		shown: map[uint64]string{}, cuts: map[uint64]map[string][]spi.Position{},
+		shown: map[uint64]string{}, cuts: map[uint64]map[string][]spi.Position{}, ends: map[uint64]int64{}, clock: 1 << 42,
 	}
 	for _, t := range c.Tables {
 		r.hub.SetTable(t.Name, c.Events[t.Name])
@@ -158,6 +169,9 @@ func (c *Case) Run(engine Engine) (err error) {
 			break // it may have ended before the crash; cases with later crashes cover the rest
 		}
 	}
+	if r.Lifetime != nil {
+		return r.checkForgetting(engine)
+	}
 	return r.check(engine)
 }
 
@@ -176,11 +190,14 @@ func (r *run) start(shards int, crash bool) (ended bool, err error) {
 		Plan: plan, Parallelism: shards, StateDir: r.dir, MemoryBudget: r.Budget, BatchRows: r.Batch,
 		EpochMaxRows: r.EpochRows, CheckpointInterval: r.Checkpoint,
 		OpenResult: func(s spi.SinkSpec) (spi.Sink, error) { r.sink.Open(s.Writers); return r.sink, nil },
-		Hooks: &runtime.Hooks{Check: true, Cut: r.cut, Done: func(uint64) {
+		Hooks: &runtime.Hooks{Check: true, Cut: r.cut, Ended: r.ended, Done: func(uint64) {
 			if done++; crash && done == after+1 {
 				close(killed)
 			}
 		}},
+	}
+	if r.Lifetime != nil {
+		cfg.Hooks.Now = r.now
 	}
 	if r.EpochRows == 0 {
 		cfg.EpochMaxRows, cfg.EpochMaxAge = 1<<30, time.Hour

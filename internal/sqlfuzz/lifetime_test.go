@@ -1,0 +1,21 @@
+package sqlfuzz
+
+import "testing"
+
+// TestForgetting holds random queries whose state has a time to live to the model of what is forgotten.
+func TestForgetting(t *testing.T) {
+	engine, err := openSQLite()
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := uint64(400)
+	if testing.Short() {
+		count = 60
+	}
+	for seed := uint64(1); seed <= count; seed++ {
+		c := forgetting(seed)
+		if out, err := classify(runSafely(c, engine)); out != Agreed {
+			t.Errorf("seed %d: %s\n%v", seed, c.Query, err)
+		}
+	}
+}
