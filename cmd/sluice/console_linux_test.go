@@ -34,7 +34,7 @@ const (
 	consoleWidth  = 100
 	consoleHeight = 30
 	// patience is how long a machine that has much to do may take for what takes milliseconds.
-	patience = time.Minute
+	patience = 8*time.Second
 )
 
 // startConsole runs the binary in a folder; an empty one is a new workspace.
@@ -155,14 +155,16 @@ func (c *console) until(what string, ok func(screen string) bool) string {
 // shows waits for texts to be on the screen.
 func (c *console) shows(texts ...string) string {
 	c.t.Helper()
-	return c.until(strings.Join(texts, ", "), func(s string) bool {
-		for _, text := range texts {
-			if !strings.Contains(s, text) {
-				return false
-			}
+	return c.until(strings.Join(texts, ", "), func(s string) bool { return containsAll(s, texts...) })
+}
+
+func containsAll(s string, texts ...string) bool {
+	for _, text := range texts {
+		if !strings.Contains(s, text) {
+			return false
 		}
-		return true
-	})
+	}
+	return true
 }
 
 // asks waits for an empty prompt at the end of the screen.
@@ -199,6 +201,17 @@ func (c *console) quits() {
 	c.types("\\q\r")
 	if code := c.ends(); code != 0 {
 		c.t.Errorf("exit code %d\n%s", code, c.sees())
+	}
+}
+
+// resizes gives the terminal another size.
+func (c *console) resizes(width, height int) {
+	c.t.Helper()
+	c.mu.Lock()
+	c.screen.Resize(width, height)
+	c.mu.Unlock()
+	if err := pty.Setsize(c.pty, &pty.Winsize{Rows: uint16(height), Cols: uint16(width)}); err != nil {
+		c.t.Fatal(err)
 	}
 }
 
