@@ -34,7 +34,7 @@ const (
 	consoleWidth  = 100
 	consoleHeight = 30
 	// patience is how long a machine that has much to do may take for what takes milliseconds.
-	patience = 8*time.Second
+	patience = 8 * time.Second
 )
 
 // startConsole runs the binary in a folder; an empty one is a new workspace.
@@ -222,5 +222,6 @@ func (c *console) ends() int {
 	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
 		c.t.Fatal(err)
 	}
+	c.read.Wait() // all that it wrote is on the screen
 	return c.cmd.ProcessState.ExitCode()
 }

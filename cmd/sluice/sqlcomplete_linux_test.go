@@ -18,7 +18,7 @@ func TestSQLCompletionOfEachKind(t *testing.T) {
 		{"a table to describe", "DESCRIBE cu", "DESCRIBE customers"},
 		{"a column", "SELECT 1 FROM customers WHERE customer_n", "SELECT 1 FROM customers WHERE customer_number"},
 		{"a column of an alias", "SELECT 1 FROM customers AS k WHERE k.cu", "SELECT 1 FROM customers AS k WHERE k.customer_number"},
-		{"a function", "SELECT REGEXP_EXTR", "SELECT REGEXP_EXTRACT"},
+		{"a function", "SELECT REGEXP_SU", "SELECT REGEXP_SUBSTR"},
 		{"what is shown", "SHOW CATA", "SHOW CATALOGS"},
 		{"an option of the session", "SET 'sql-client.execution.result-m", "SET 'sql-client.execution.result-mode'"},
 		{"its value", "SET 'sql-client.execution.result-mode' = 'TABLEA", "SET 'sql-client.execution.result-mode' = 'TABLEAU'"},
@@ -37,5 +37,37 @@ func TestSQLCompletionOfEachKind(t *testing.T) {
 		c.until(e.name+": "+e.want, func(s string) bool { return strings.HasSuffix(s, "sluice> "+e.want+"\n") })
 		c.types(ctrl('U'))
 	}
+	c.quits()
+}
+
+// Where there are several ways to go on, Tab completes what they have in common and shows them; the next ones go
+// through them. The line stays in sight however many there are.
+func TestSQLCompletionMenu(t *testing.T) {
+	t.Parallel()
+	c := startConsole(t, "", nil, "sql")
+	c.asks()
+	c.types("SELECT REGEXP_EX\t")
+	c.shows("sluice> SELECT REGEXP_EXTRACT\nfunction\n", "REGEXP_EXTRACT      -- The first part that matches", "REGEXP_EXTRACT_ALL  -- ")
+	c.types("\t\t")
+	c.shows("sluice> SELECT REGEXP_EXTRACT_ALL\nfunction\n")
+	c.types("('a', 'a'")
+	c.until("the menu goes when one types on", func(s string) bool { return strings.HasSuffix(s, "sluice> SELECT REGEXP_EXTRACT_ALL('a', 'a'\n") })
+	c.types(ctrl('U') + "SHOW \t")
+	c.shows("sluice> SHOW\nkeyword\n", "CATALOGS", "FUNCTIONS")
+	c.types("\t\t\x1b[Z")
+	c.shows("sluice> SHOW CATALOGS\n")
+	c.types(ctrl('C'))
+	c.until("the candidate is gone", func(s string) bool { return strings.HasSuffix(s, "sluice> SHOW\n") })
+	c.types(ctrl('U') + "SELECT \t")
+	c.shows("sluice> SELECT\n", " more: type how they begin", "ABS ")
+	c.types(ctrl('C'))
+	c.asks()
+	for range consoleHeight {
+		c.runs("")
+	}
+	c.types("SELECT \t")
+	c.shows("sluice> SELECT\n", " more: type how they begin", "ABS ")
+	c.types("1;\r")
+	c.shows("1 row in set")
 	c.quits()
 }

@@ -101,12 +101,17 @@ func (s *shell) watch() {
 				s.jobs.stopAll()
 				if before != nil {
 					_ = term.Restore(int(os.Stdin.Fd()), before)
+					_, _ = os.Stdout.WriteString(resetTerminal)
 				}
 				os.Exit(exitInterrupted)
 			}
 		}
 	})
 }
+
+// resetTerminal undoes what the line editor and the live table ask of a terminal: the other screen, a hidden cursor,
+// pasted text in brackets, keys that tell more than usual.
+const resetTerminal = "\x1b[?1049l\x1b[?25h\x1b[?2004l\x1b[>4m\x1b[<u\x1b[0m"
 
 // heldWriter holds back what is written while somebody types, so that it doesn't run into the line.
 type heldWriter struct {

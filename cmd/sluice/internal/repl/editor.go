@@ -3,11 +3,14 @@ package repl
 import (
 	"errors"
 	"io"
+	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/reeflective/readline"
 	"github.com/reeflective/readline/inputrc"
+	"golang.org/x/term"
 
 	"github.com/sluicesql/sluice/sql/parser"
 )
@@ -47,7 +50,8 @@ func NewEditor(h *History, c *Completer, highlight *Highlighter) *Editor {
 		return candidates(c, string(line[:cursor]))
 	}
 	for name, value := range map[string]any{
-		"completion-ignore-case": true,
+		"usage-hint-always":      true,
+		"completion-ignore-case": true, "menu-complete-display-prefix": true,
 		// What stands before the second and further lines of a statement.
 		"multiline-column-custom": secondPrompt,
 		// Keys that arrive in one piece with the terminal's answer would be lost.
@@ -75,6 +79,8 @@ const roomBelow = "\x1bD\x1bD\x1b[2A"
 
 // moreKeys are the functions of keys that have none in the editor by default, or another one.
 var moreKeys = map[string]string{
+	// Tab completes what all candidates have in common and shows them; the next ones go through them.
+	`\C-i`: "menu-complete", `\M-[Z`: "menu-complete-backward",
 	`\M-[3~`: "delete-char",
 	// Home and End, as the Linux console and rxvt send them.
 	`\M-[1~`: "beginning-of-line", `\M-[4~`: "end-of-line",
@@ -143,6 +149,7 @@ func (e *Editor) ReadStatement() (string, error) {
 // blanks, unless it is told one that is not empty.
 func candidates(c *Completer, text string) readline.Completions {
 	word, found := c.complete(text)
+	found, left := fitting(found, menuRows())
 	lead := ""
 	if word == 0 {
 		if last, size := utf8.DecodeLastRuneInString(text); size > 0 && last != ' ' && last != '\n' && last != '\t' {
@@ -158,8 +165,40 @@ func candidates(c *Completer, text string) readline.Completions {
 		values[i] = readline.Completion{Value: lead + f.Text, Display: f.Text, Description: firstSentence(f.Help), Tag: f.Group}
 	}
 	comps := readline.CompleteRaw(values)
+	if left > 0 {
+		comps = comps.Usage("%d more: type how they begin", left)
+	}
 	comps.PREFIX = prefix
 	return comps
+}
+
+// menuRows is how many candidates the screen has room for, when each has a row: the line and the names of their groups
+// stay in sight.
+func menuRows() int {
+	_, height, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil {
+		return 0
+	}
+	return max(height-8, 2)
+}
+
+// fitting returns the first candidates, as many as there is room for, and how many are left out. What those that are
+// left have in common is what all have in common, since that is completed: the last one stands for those left out.
+func fitting(all []Candidate, room int) (shown []Candidate, left int) {
+	if len(all) <= room || room == 0 {
+		return all, 0
+	}
+	other, least := room-1, len(all[0].Text)
+	for i, c := range all[room-1:] {
+		common := 0
+		for common < len(c.Text) && common < least && c.Text[common] == all[0].Text[common] {
+			common++
+		}
+		if common < least {
+			other, least = room-1+i, common
+		}
+	}
+	return append(slices.Clone(all[:room-1]), all[other]), len(all) - room
 }
 
 // firstSentence keeps descriptions to a line.

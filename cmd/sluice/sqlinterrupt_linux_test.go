@@ -1,0 +1,130 @@
+package main
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// Ctrl-C means what runs in front, never a job in the background; and a job that is stopped goes on later from what it
+// committed, without losing or repeating anything.
+func TestSQLInterruptKeepsWhatIsCommitted(t *testing.T) {
+	t.Parallel()
+	c := startNumbers(t)
+	c.runs("SET 'execution.checkpointing.dir' = 'copying';")
+	c.runs("INSERT INTO copies SELECT n, name FROM numbers;")
+	c.types("a line that is given up" + ctrl('C'))
+	c.until("a prompt below the line", func(s string) bool { return asking(s) && strings.Contains(s, "given up\n") })
+	copied := func(n string) {
+		t.Helper()
+		for range 200 {
+			if s := c.runs("SELECT COUNT(*) AS copied FROM copies;"); strings.Contains(s, "| "+n+" |\n") {
+				return
+			}
+		}
+		t.Fatalf("%s are never copied:\n%s", n, c.sees())
+	}
+	copied("    50")
+	if s := c.runs("SHOW JOBS;"); !strings.Contains(s, "RUNNING") {
+		t.Errorf("the job in the background does not run:\n%s", s)
+	}
+	c.types(`\wait 1` + keyEnter)
+	c.shows(`\wait 1`)
+	c.types(ctrl('C'))
+	c.asks()
+	if s := c.runs("SHOW JOBS;"); strings.Contains(s, "RUNNING") || strings.Contains(s, "FAILED") {
+		t.Errorf("the job that was waited for was not stopped:\n%s", s)
+	}
+	c.runs("RESET 'execution.checkpointing.dir'; INSERT INTO numbers VALUES (51, 'later');")
+	c.runs(`\wait`)
+	c.runs("SET 'execution.checkpointing.dir' = 'copying';")
+	c.runs("INSERT INTO copies SELECT n, name FROM numbers;")
+	copied("    51")
+	c.quits()
+}
+
+// The first Ctrl-C stops a statement in order, also a query that is shown as changes.
+func TestSQLInterruptedQuery(t *testing.T) {
+	t.Parallel()
+	c := startNumbers(t)
+	c.runs("SET 'sql-client.execution.result-mode' = 'tableau';")
+	c.types("SELECT n FROM numbers;\r")
+	c.until("all rows", func(s string) bool { return strings.Count(c.transcript(), "\n| +I ") == 50 })
+	c.types(ctrl('C'))
+	c.shows("interrupted")
+	c.runs("SELECT 'goes on' AS x;")
+	c.quits()
+}
+
+// However the shell ends, the terminal is as it was before.
+func TestSQLTerminalIsRestored(t *testing.T) {
+	t.Parallel()
+	for name, begin := range map[string]func(c *console){
+		"in the editor": func(c *console) {
+			c.types("SELECT 1")
+			c.shows("SELECT 1")
+		},
+		"in a menu": func(c *console) {
+			c.types("SHOW \t")
+			c.shows("CATALOGS")
+		},
+		"in a live table": func(c *console) {
+			c.types("SELECT * FROM numbers;\r")
+			c.shows("rows 1–24 of 50")
+		},
+		"in a query": func(c *console) {
+			c.types("SET 'sql-client.execution.result-mode' = 'tableau'; SELECT n FROM numbers;\r")
+			c.shows("| +I ")
+		},
+	} {
+		for ending, end := range map[string]func(c *console){
+			"SIGTERM": func(c *console) { _ = c.cmd.Process.Signal(syscall.SIGTERM) },
+			"SIGHUP":  func(c *console) { _ = c.cmd.Process.Signal(syscall.SIGHUP) },
+			"Ctrl-C and then Ctrl-D": func(c *console) {
+				c.types(ctrl('C'))
+				c.until("a prompt", asking)
+				c.types(ctrl('D'))
+			},
+		} {
+			t.Run(ending+" "+name, func(t *testing.T) {
+				t.Parallel()
+				c := startNumbers(t)
+				before := terminalState(t, c)
+				c.asks()
+				begin(c)
+				end(c)
+				c.ends()
+				if after := terminalState(t, c); *after != *before {
+					t.Errorf("the terminal was %+v, and is %+v", before, after)
+				}
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				if c.screen.IsAltScreen() || c.screen.CursorHidden() {
+					t.Errorf("the other screen: %v, the cursor hidden: %v", c.screen.IsAltScreen(), c.screen.CursorHidden())
+				}
+				for _, mode := range []string{"\x1b[?2004", "\x1b[?1049", "\x1b[?25"} {
+					raw := string(c.raw)
+					i := strings.LastIndex(raw, mode)
+					if i < 0 {
+						continue
+					}
+					if on := raw[i+len(mode)] == 'h'; on != (mode == "\x1b[?25") {
+						t.Errorf("the mode %q is left as %c", mode, raw[i+len(mode)])
+					}
+				}
+			})
+		}
+	}
+}
+
+// terminalState is how the terminal treats what is typed and written.
+func terminalState(t *testing.T, c *console) *unix.Termios {
+	t.Helper()
+	state, err := unix.IoctlGetTermios(int(c.pty.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
