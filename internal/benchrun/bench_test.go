@@ -94,10 +94,15 @@ func TestStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.median <= 0 || s.median > s.slowest {
+	if len(s) != len(starts) {
 		t.Errorf("got %+v", s)
 	}
-	if _, err := b.firstRow(t.Context(), []string{"run", "no-such-file.sql"}); err == nil || !strings.Contains(err.Error(), "before it printed a row") {
+	for _, s := range s {
+		if s.median <= 0 || s.median > s.slowest {
+			t.Errorf("got %+v", s)
+		}
+	}
+	if _, err := b.firstResult(t.Context(), changeLine, []string{"run", "no-such-file.sql"}); err == nil || !strings.Contains(err.Error(), "before it printed a result") {
 		t.Errorf("a run without rows: err = %v", err)
 	}
 }

@@ -14,7 +14,7 @@ type report struct {
 	throughput  *throughput
 	exact       *throughput
 	latency     *latencies
-	start       *startup
+	start       []started
 	memory      *memory
 	operators   *operators
 	reliability *reliability
@@ -119,8 +119,12 @@ func (r *report) latencySection() string {
 }
 
 func (r *report) startSection() string {
-	return fmt.Sprintf("From the start of the process to the first row of `examples/users-domains`, broker embedded: median of %d starts %d ms, slowest %d ms. %s\n",
-		startRuns, r.start.median.Milliseconds(), r.start.slowest.Milliseconds(), r.machine)
+	var b strings.Builder
+	fmt.Fprintf(&b, "From the start of the process, broker embedded, %d starts each, `sluice init` into an empty folder. %s\n\n| until | median | slowest |\n|---|---|---|\n", startRuns, r.machine)
+	for _, s := range r.start {
+		fmt.Fprintf(&b, "| %s | %d ms | %d ms |\n", s.what, s.median.Milliseconds(), s.slowest.Milliseconds())
+	}
+	return b.String()
 }
 
 func (r *report) memorySection() string {

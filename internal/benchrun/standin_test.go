@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -36,7 +37,14 @@ func TestMain(m *testing.M) {
 var topicOption = regexp.MustCompile(`'topic' = '([^']+)'`)
 
 func runStandIn(args []string, mode string) error {
-	if slices.Contains(args, "--embed") {
+	switch {
+	case args[0] == "init":
+		fmt.Println("wrote a file\nnow: go on")
+		return nil
+	case args[0] == "test":
+		fmt.Println("ok  a test")
+		return nil
+	case slices.Contains(args, "--embed"), strings.HasPrefix(filepath.Base(args[1]), "demo"):
 		fmt.Printf("a heading\n+I[1, Egor, Myasnik, Approval]\n+I[1, Egor, Myasnik, Rejection]\n")
 		return nil
 	}

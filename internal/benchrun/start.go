@@ -15,34 +15,54 @@ import (
 // startRuns is the number of starts; they are short, so there are many.
 const startRuns = 11
 
-// startup is how long the example takes from the start of the process to its
-// first row.
-type startup struct {
+// started is how long a command takes from the start of its process to its first result.
+type started struct {
+	what            string // the result
 	median, slowest time.Duration
 }
 
 // changeLine is a row of a printed changelog.
 var changeLine = regexp.MustCompile(`[+-][IUD]\[`)
 
-func (b *bench) measureStart(ctx context.Context) (*startup, error) {
+// measureStart measures the example, and what a newcomer does in an empty folder.
+func (b *bench) measureStart(ctx context.Context) ([]started, error) {
 	example := filepath.Join(b.root, "examples", "users-domains")
-	args := []string{"run", "--embed", filepath.Join(example, "events.jsonl"), filepath.Join(example, "pipeline.sql")}
-	var times []time.Duration
-	for range startRuns {
-		d, err := b.firstRow(ctx, args)
-		if err != nil {
-			return nil, err
+	times := make([][]time.Duration, len(starts))
+	for i := range startRuns {
+		demo := filepath.Join(b.dir, fmt.Sprintf("demo-%d", i))
+		for j, s := range starts {
+			d, err := b.firstResult(ctx, s.result, s.args(example, demo))
+			if err != nil {
+				return nil, err
+			}
+			times[j] = append(times[j], d)
 		}
-		times = append(times, d)
 	}
-	slices.Sort(times)
-	s := &startup{median(times), times[len(times)-1]}
-	b.log("start to first row of the example: median %v, slowest %v", s.median, s.slowest)
-	return s, nil
+	out := make([]started, len(starts))
+	for j, s := range starts {
+		slices.Sort(times[j])
+		out[j] = started{s.what, median(times[j]), times[j][startRuns-1]}
+		b.log("start to %s: median %v, slowest %v", s.what, out[j].median, out[j].slowest)
+	}
+	return out, nil
 }
 
-// firstRow runs the binary until it prints a row, and ends it.
-func (b *bench) firstRow(ctx context.Context, args []string) (time.Duration, error) {
+// starts are the commands that measureStart runs, in this order.
+var starts = []struct {
+	what   string
+	result *regexp.Regexp // a line of the output
+	args   func(example, demo string) []string
+}{
+	{"the first row of `examples/users-domains`", changeLine, func(example, _ string) []string {
+		return []string{"run", "--embed", filepath.Join(example, "events.jsonl"), filepath.Join(example, "pipeline.sql")}
+	}},
+	{"the last file of `sluice init demo`", regexp.MustCompile(`^now: `), func(_, demo string) []string { return []string{"init", demo} }},
+	{"the result of `sluice test demo`", regexp.MustCompile(`^ok `), func(_, demo string) []string { return []string{"test", demo} }},
+	{"the first row of `sluice run demo`", changeLine, func(_, demo string) []string { return []string{"run", demo} }},
+}
+
+// firstResult runs the binary until it prints such a line, and ends it.
+func (b *bench) firstResult(ctx context.Context, result *regexp.Regexp, args []string) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	out, in := io.Pipe()
@@ -58,7 +78,7 @@ func (b *bench) firstRow(ctx context.Context, args []string) (time.Duration, err
 		defer close(ended)
 		lines := bufio.NewScanner(out)
 		for seen := false; lines.Scan(); {
-			if !seen && changeLine.Match(lines.Bytes()) {
+			if !seen && result.Match(lines.Bytes()) {
 				first <- time.Since(c.started)
 				seen = true
 			}
@@ -75,7 +95,7 @@ func (b *bench) firstRow(ctx context.Context, args []string) (time.Duration, err
 	select {
 	case d := <-first:
 		cancel() // interrupts a child that has not ended by itself
-		<-waited // however it ended: the row was printed
+		<-waited // however it ended: the line was printed
 		<-ended
 		return d, nil
 	case <-waited:
@@ -84,7 +104,7 @@ func (b *bench) firstRow(ctx context.Context, args []string) (time.Duration, err
 		case d := <-first:
 			return d, nil
 		default:
-			return 0, errors.Join(fmt.Errorf("%v ended before it printed a row", args), waitErr)
+			return 0, errors.Join(fmt.Errorf("%v ended before it printed a result", args), waitErr)
 		}
 	}
 }
