@@ -65,7 +65,7 @@ func (l *layout) pad(names []int) {
 // elements are the first tokens of what the commas in a bracket divide.
 func (l *layout) elements(list int) []int {
 	var starts []int
-	for k := list + 1; k < len(l.items) && !(l.items[k].ends && l.items[k].in == list); k++ {
+	for k := list + 1; k < len(l.items) && (!l.items[k].ends || l.items[k].in != list); k++ {
 		if it := &l.items[k]; it.comment || it.in != list {
 			continue
 		}

@@ -9,8 +9,17 @@ import (
 )
 
 // Text is text laid out. file is its name in errors, which are those of the parser: a text that cannot be parsed is not
-// formatted. The text may hold variables, ${NAME} and ${NAME:-default}.
+// formatted. The text may hold variables, ${NAME} and ${NAME:-default}. Its lines end as before, in \n or all in \r\n.
 func Text(file, text string) (string, error) {
+	if breaks := strings.Count(text, "\r\n"); breaks > 0 && breaks == strings.Count(text, "\n") {
+		if out, err := laidOut(file, strings.ReplaceAll(text, "\r\n", "\n")); err == nil {
+			return strings.ReplaceAll(out, "\n", "\r\n"), nil
+		}
+	}
+	return laidOut(file, text) // an error has its place in this text
+}
+
+func laidOut(file, text string) (string, error) {
 	masked, free := mask(text)
 	stmts, wrong := parser.Parse(file, masked)
 	if wrong != nil && !free {

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -95,6 +96,28 @@ func hold(t *testing.T, path, text string) {
 		if broken := b.String(); meaning(broken) == meaning(text) { // not where a variable is a part of a token
 			holdOne(t, path, broken)
 		}
+	}
+}
+
+// Lines end as they did, in texts that can be formatted and in the places of errors.
+func TestLineEnds(t *testing.T) {
+	t.Parallel()
+	windows := func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
+	const text = "-- A comment.\ncreate table t ( -- one\nid int,\n  /* two\n lines */ name string\n) with ('a'='b\nc');\n\n\n\nselect '\n'\n"
+	want, err := Text("q.sql", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Text("q.sql", windows(text)); err != nil || got != windows(want) {
+		t.Errorf("got %q, %v, want %q", got, err, windows(want))
+	}
+	_, err = Text("q.sql", windows("select 1;\nselect from t"))
+	e, ok := errors.AsType[*ast.Error](err)
+	if list, many := errors.AsType[ast.ErrorList](err); many {
+		e, ok = list[0], true
+	}
+	if !ok || e.Pos.Line != 2 || e.Pos.Offset != len("select 1;\r\nselect ") {
+		t.Errorf("got %v", err)
 	}
 }
 
