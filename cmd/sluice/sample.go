@@ -14,6 +14,7 @@ import (
 	"github.com/sluicesql/sluice/connectors/format/debezium"
 	"github.com/sluicesql/sluice/connectors/format/infer"
 	jsonformat "github.com/sluicesql/sluice/connectors/format/json"
+	"github.com/sluicesql/sluice/connectors/kafka"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/internal/embed"
 	"github.com/sluicesql/sluice/planner"
@@ -58,15 +59,24 @@ func (s *sampleFlags) start(p *project) (given map[string]string, end func(), er
 // samples holds the sources of a script against samples of their topics.
 func (c *checker) samples(script *planner.Script, registry *spi.Registry, stmts []ast.Statement) (found []findings.Finding, err error) {
 	for _, t := range sources(script) {
-		format, spec, o := readBy(t, registry)
-		if format == nil {
-			continue
+		layout, err := kafka.ReadLayout(registry, t)
+		if err != nil {
+			return nil, &failure{exitFailed, fmt.Errorf("table %s: %w", t.Name, err)}
+		}
+		format := layout.ValueFormat
+		if format.Name() != debezium.Name && format.Name() != jsonformat.Name {
+			continue // columns are no fields
+		}
+		mode, canUpsert := format.Decodes()
+		spec := layout.ValueSpec(mode)
+		if canUpsert && len(t.PrimaryKey) > 0 && !layout.ExceptKey {
+			spec = layout.ValueSpec(spi.Upsert)
 		}
 		messages, err := sample(context.Background(), t.Options, c.sample.n)
 		if err != nil {
 			return nil, &failure{exitFailed, fmt.Errorf("table %s: %w", t.Name, err)}
 		}
-		r, err := infer.Check(format, spec, o, messagesOf(messages))
+		r, err := infer.Check(format, spec, layout.ValueOptions, messagesOf(messages))
 		if err != nil {
 			return nil, &failure{exitFailed, fmt.Errorf("table %s: %w", t.Name, err)}
 		}
@@ -75,7 +85,7 @@ func (c *checker) samples(script *planner.Script, registry *spi.Registry, stmts 
 				return nil, &failure{exitFailed, err}
 			}
 		}
-		skips, err := spi.SkipsErrors(o)
+		skips, err := spi.SkipsErrors(layout.ValueOptions)
 		if err != nil {
 			return nil, wrong(err)
 		}
@@ -106,52 +116,6 @@ func sources(script *planner.Script) (tables []*spi.Table) {
 		}
 	}
 	return tables
-}
-
-// readBy is the format of a table's values, and what it is to read; nil for a format whose columns are no fields.
-func readBy(t *spi.Table, registry *spi.Registry) (format spi.Format, spec spi.DecodeSpec, o spi.Options) {
-	name, prefix := t.Options["format"], ""
-	if v, ok := t.Options["value.format"]; ok {
-		name, prefix = v, "value."
-	}
-	if name != debezium.Name && name != jsonformat.Name {
-		return nil, spec, nil
-	}
-	format, o = registry.Format(name), spi.Options{}
-	for k, v := range t.Options {
-		if rest, ok := strings.CutPrefix(k, prefix+name+"."); ok {
-			o[rest] = v
-		}
-	}
-	inKey := map[string]bool{}
-	if strings.EqualFold(t.Options["value.fields-include"], "EXCEPT_KEY") {
-		for _, k := range strings.Split(t.Options["key.fields"], ";") {
-			inKey[strings.TrimSpace(k)] = true
-		}
-		if t.Options["connector"] == "upsert-kafka" {
-			for _, k := range t.PrimaryKey {
-				inKey[t.Columns[k].Name] = true
-			}
-		}
-	}
-	for i, c := range t.Columns {
-		if c.Metadata != "" || inKey[c.Name] {
-			continue
-		}
-		if name == debezium.Name && slices.Contains(t.PrimaryKey, i) {
-			spec.Key = append(spec.Key, len(spec.Columns))
-		}
-		spec.Columns = append(spec.Columns, c)
-	}
-	switch {
-	case name == jsonformat.Name:
-		spec.Mode = spi.AppendOnly
-	case len(spec.Key) > 0:
-		spec.Mode = spi.Upsert
-	default:
-		spec.Mode = spi.Retract
-	}
-	return format, spec, o
 }
 
 // writeReport writes what a sample showed of a table's columns.

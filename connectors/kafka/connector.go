@@ -14,8 +14,11 @@ import (
 // checked.
 func Register(r *spi.Registry) {
 	r.AddConnector(&connector{registry: r, name: "kafka", help: "Reads and writes topics of Apache Kafka", options: kafkaOptions})
-	r.AddConnector(&connector{registry: r, name: "upsert-kafka", help: "Keeps a table in a Kafka topic: the key is the primary key, a null value deletes", options: upsertOptions, upsert: true})
+	r.AddConnector(&connector{registry: r, name: upsertName, help: "Keeps a table in a Kafka topic: the key is the primary key, a null value deletes", options: upsertOptions, upsert: true})
 }
+
+// upsertName is the connector that keeps a table by its primary key.
+const upsertName = "upsert-kafka"
 
 // connector is kafka or upsert-kafka.
 type connector struct {
@@ -36,7 +39,7 @@ func (c *connector) CheckSource(t *spi.Table) (spi.SourceTraits, error) {
 	if err != nil {
 		return spi.SourceTraits{}, err
 	}
-	native, canUpsert := s.layout.valueFormat.Decodes()
+	native, canUpsert := s.layout.ValueFormat.Decodes()
 	if err := s.layout.checkDecoding(native); err != nil {
 		return spi.SourceTraits{}, err
 	}
@@ -44,8 +47,8 @@ func (c *connector) CheckSource(t *spi.Table) (spi.SourceTraits, error) {
 		native, canUpsert = spi.Upsert, false
 	}
 	var partial *spi.Partial
-	if f, ok := s.layout.valueFormat.(spi.PartialFormat); ok && !c.upsert {
-		if partial, err = f.Partial(s.layout.valueOptions, s.layout.valueOptionPrefix); err != nil {
+	if f, ok := s.layout.ValueFormat.(spi.PartialFormat); ok && !c.upsert {
+		if partial, err = f.Partial(s.layout.ValueOptions, s.layout.valueOptionPrefix); err != nil {
 			return spi.SourceTraits{}, err
 		}
 	}
@@ -61,7 +64,7 @@ func (c *connector) CheckSink(t *spi.Table) (spi.SinkTraits, error) {
 	if err != nil {
 		return spi.SinkTraits{}, err
 	}
-	accepts := s.layout.valueFormat.Encodes()
+	accepts := s.layout.ValueFormat.Encodes()
 	if err := s.layout.checkEncoding(accepts); err != nil {
 		return spi.SinkTraits{}, err
 	}
@@ -69,7 +72,7 @@ func (c *connector) CheckSink(t *spi.Table) (spi.SinkTraits, error) {
 		accepts = spi.Upsert
 	}
 	// Who reads the topic relies on the order of the records of one key.
-	return spi.SinkTraits{Accepts: accepts, Notes: s.notes, Parallelism: s.parallelism, Metadata: writableMetadata(), Route: s.layout.keyFields, Transactional: s.guarantee == guaranteeExactlyOnce}, nil
+	return spi.SinkTraits{Accepts: accepts, Notes: s.notes, Parallelism: s.parallelism, Metadata: writableMetadata(), Route: s.layout.KeyFields, Transactional: s.guarantee == guaranteeExactlyOnce}, nil
 }
 
 // OpenSource implements spi.Connector.
@@ -104,7 +107,7 @@ const retryTimeoutOption = "scan.retry-timeout"
 // sourceConfig is a table's options as a source.
 type sourceConfig struct {
 	settings
-	layout     *layout
+	layout     *Layout
 	topics     []string
 	pattern    *regexp.Regexp
 	start, end point
@@ -135,7 +138,7 @@ func (c *connector) sourceConfig(t *spi.Table) (cfg sourceConfig, err error) {
 	if cfg.layout, err = newLayout(c.registry, t, c.upsert); err != nil {
 		return cfg, err
 	}
-	if err := c.checkKeyed(cfg.layout, t, firstMode(cfg.layout.valueFormat.Decodes())); err != nil {
+	if err := c.checkKeyed(cfg.layout, t, firstMode(cfg.layout.ValueFormat.Decodes())); err != nil {
 		return cfg, err
 	}
 	if c.upsert {
@@ -192,7 +195,7 @@ func (cfg *sourceConfig) readTopics(o spi.Options) (err error) {
 // sinkConfig is a table's options as a sink.
 type sinkConfig struct {
 	settings
-	layout      *layout
+	layout      *Layout
 	topic       string
 	partitioner string
 	guarantee   string // one of the values of sink.delivery-guarantee
@@ -217,7 +220,7 @@ func (c *connector) sinkConfig(t *spi.Table) (cfg sinkConfig, err error) {
 	if cfg.layout, err = newLayout(c.registry, t, c.upsert); err != nil {
 		return cfg, err
 	}
-	if err := c.checkKeyed(cfg.layout, t, cfg.layout.valueFormat.Encodes()); err != nil {
+	if err := c.checkKeyed(cfg.layout, t, cfg.layout.ValueFormat.Encodes()); err != nil {
 		return cfg, err
 	}
 	switch p := o.Get("sink.partitioner", "default"); p {
@@ -225,7 +228,7 @@ func (c *connector) sinkConfig(t *spi.Table) (cfg sinkConfig, err error) {
 		cfg.partitioner = p
 	case "round-robin":
 		cfg.partitioner = p
-		if len(cfg.layout.keyFields) > 0 {
+		if len(cfg.layout.KeyFields) > 0 {
 			return cfg, &spi.OptionError{Name: "sink.partitioner", Value: true, Msg: "'sink.partitioner' = 'round-robin' excludes 'key.fields': rows of one key would lose their order"}
 		}
 	default:
@@ -280,15 +283,15 @@ func (c *connector) common(t *spi.Table) (settings, error) {
 }
 
 // checkKeyed checks that a format's changes fit the connector.
-func (c *connector) checkKeyed(l *layout, t *spi.Table, mode spi.Mode) error {
+func (c *connector) checkKeyed(l *Layout, t *spi.Table, mode spi.Mode) error {
 	if c.upsert {
 		if mode != spi.AppendOnly {
-			return &spi.OptionError{Name: "value.format", Value: true, Msg: fmt.Sprintf("upsert-kafka writes bare rows, so that 'value.format' = %q, which has changes of its own, does not fit; use json, or connector kafka", l.valueFormat.Name())}
+			return &spi.OptionError{Name: "value.format", Value: true, Msg: fmt.Sprintf("upsert-kafka writes bare rows, so that 'value.format' = %q, which has changes of its own, does not fit; use json, or connector kafka", l.ValueFormat.Name())}
 		}
 		return nil
 	}
 	if len(t.PrimaryKey) > 0 && mode == spi.AppendOnly {
-		return &spi.OptionError{Name: "format", Value: true, Msg: fmt.Sprintf("a kafka table with format %q holds inserts alone and cannot keep a PRIMARY KEY; use connector upsert-kafka, or leave the key out", l.valueFormat.Name())}
+		return &spi.OptionError{Name: "format", Value: true, Msg: fmt.Sprintf("a kafka table with format %q holds inserts alone and cannot keep a PRIMARY KEY; use connector upsert-kafka, or leave the key out", l.ValueFormat.Name())}
 	}
 	return nil
 }

@@ -117,7 +117,7 @@ func newEncoder(t *outTopic, spec spi.SinkSpec, index int) (encoder, error) {
 		}
 	}
 	w.named = spec.Key
-	for _, c := range l.keyFields {
+	for _, c := range l.KeyFields {
 		if len(spec.Key) == 0 {
 			w.named = append(w.named, position[c])
 		}
@@ -127,18 +127,18 @@ func newEncoder(t *outTopic, spec spi.SinkSpec, index int) (encoder, error) {
 	}
 	w.valueOf = projectionOf(valueCols, w.types)
 	var err error
-	if w.value, err = l.valueFormat.NewEncoder(valueSpec, l.valueOptions); err != nil {
+	if w.value, err = l.ValueFormat.NewEncoder(valueSpec, l.ValueOptions); err != nil {
 		return w, err
 	}
-	if l.keyFormat != nil {
+	if l.KeyFormat != nil {
 		keySpec := spi.EncodeSpec{Mode: spi.AppendOnly, TimeZone: spec.TimeZone}
 		var keyCols []int
-		for _, c := range l.keyFields {
-			keySpec.Columns = append(keySpec.Columns, l.keyColumn(c))
+		for _, c := range l.KeyFields {
+			keySpec.Columns = append(keySpec.Columns, l.KeyColumn(c))
 			keyCols = append(keyCols, position[c])
 		}
 		w.keyOf = projectionOf(keyCols, w.types)
-		if w.key, err = l.keyFormat.NewEncoder(keySpec, l.keyOptions); err != nil {
+		if w.key, err = l.KeyFormat.NewEncoder(keySpec, l.KeyOptions); err != nil {
 			return w, err
 		}
 	}

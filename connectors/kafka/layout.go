@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,26 +19,37 @@ const (
 	inMetadata              // the record itself has it
 )
 
-// layout says what lies where in the messages of a table.
-type layout struct {
-	table             *spi.Table
-	keyFormat         spi.Format
-	keyOptions        spi.Options
-	valueFormat       spi.Format
-	valueOptions      spi.Options
+// Layout says what lies where in the records of a table.
+type Layout struct {
+	table *spi.Table
+	// KeyFormat writes keys, with KeyOptions, which lack its prefix; nil when the table says nothing of keys.
+	KeyFormat  spi.Format
+	KeyOptions spi.Options
+	// ValueFormat writes values, with ValueOptions, which lack its prefix.
+	ValueFormat  spi.Format
+	ValueOptions spi.Options
+	// KeyFields are the columns of the key, as indexes into the table's columns, in the key's order.
+	KeyFields []int
+	// ExceptKey says that the value does not hold the key's columns.
+	ExceptKey bool
+
 	valueOptionPrefix string // "json." or "value.json.", for remedies
-	keyFields         []int  // indexes into table.Columns, in key order
 	keyPrefix         string
-	exceptKey         bool // the value does not hold the key's columns
 	upsert            bool // upsert-kafka
 }
 
+// ReadLayout reads the layout of a table of the connectors kafka and upsert-kafka, whose formats are in r. The error is that
+// of CheckSource or CheckSink.
+func ReadLayout(r *spi.Registry, t *spi.Table) (*Layout, error) {
+	return newLayout(r, t, t.Options["connector"] == upsertName)
+}
+
 // newLayout reads format, key.* and value.* of a table and checks them against its columns.
-func newLayout(r *spi.Registry, t *spi.Table, upsert bool) (*layout, error) {
-	l := &layout{table: t, upsert: upsert}
+func newLayout(r *spi.Registry, t *spi.Table, upsert bool) (*Layout, error) {
+	l := &Layout{table: t, upsert: upsert}
 	o := t.Options
 	var err error
-	if l.keyFormat, l.keyOptions, err = findFormat(r, o, "key.format", "key."); err != nil {
+	if l.KeyFormat, l.KeyOptions, err = findFormat(r, o, "key.format", "key."); err != nil {
 		return nil, err
 	}
 	valueOption := "format"
@@ -48,18 +60,18 @@ func newLayout(r *spi.Registry, t *spi.Table, upsert bool) (*layout, error) {
 		}
 		l.valueOptionPrefix = "value."
 	}
-	if l.valueFormat, l.valueOptions, err = findFormat(r, o, valueOption, l.valueOptionPrefix); err != nil {
+	if l.ValueFormat, l.ValueOptions, err = findFormat(r, o, valueOption, l.valueOptionPrefix); err != nil {
 		return nil, err
 	}
-	if l.valueFormat == nil {
+	if l.ValueFormat == nil {
 		return nil, &spi.OptionError{Name: valueOption, Msg: fmt.Sprintf("option '%s' is missing: it says how values are written; known formats are %s", valueOption, strings.Join(r.Formats(), ", "))}
 	}
-	l.valueOptionPrefix += l.valueFormat.Name() + "."
+	l.valueOptionPrefix += l.ValueFormat.Name() + "."
 	include, err := o.Enum("value.fields-include", "ALL", "ALL", "EXCEPT_KEY")
 	if err != nil {
 		return nil, err
 	}
-	l.exceptKey = include == "EXCEPT_KEY"
+	l.ExceptKey = include == "EXCEPT_KEY"
 	l.keyPrefix = o.Get("key.fields-prefix", "")
 	if err := l.findKeyFields(); err != nil {
 		return nil, err
@@ -94,18 +106,18 @@ func findFormat(r *spi.Registry, o spi.Options, option, prefix string) (spi.Form
 	return f, own, nil
 }
 
-func (l *layout) findKeyFields() error {
+func (l *Layout) findKeyFields() error {
 	o := l.table.Options
 	if l.upsert {
-		if l.keyFormat == nil {
+		if l.KeyFormat == nil {
 			return &spi.OptionError{Name: "key.format", Msg: "option 'key.format' is missing: upsert-kafka keeps the primary key in the record's key"}
 		}
 		if len(l.table.PrimaryKey) == 0 {
 			return &spi.OptionError{Name: "connector", Msg: "upsert-kafka needs a PRIMARY KEY (…) NOT ENFORCED: it is the record's key, by which later records replace earlier ones"}
 		}
-		l.keyFields = l.table.PrimaryKey
+		l.KeyFields = l.table.PrimaryKey
 	} else if fields, ok := o["key.fields"]; ok {
-		if l.keyFormat == nil {
+		if l.KeyFormat == nil {
 			return &spi.OptionError{Name: "key.fields", Msg: "option 'key.fields' needs 'key.format', which says how the key is written"}
 		}
 		for _, f := range strings.Split(fields, ";") {
@@ -113,28 +125,28 @@ func (l *layout) findKeyFields() error {
 			if i < 0 {
 				return &spi.OptionError{Name: "key.fields", Value: true, Msg: l.noColumn("key.fields", strings.TrimSpace(f))}
 			}
-			l.keyFields = append(l.keyFields, i)
+			l.KeyFields = append(l.KeyFields, i)
 		}
-	} else if l.keyFormat != nil {
+	} else if l.KeyFormat != nil {
 		return &spi.OptionError{Name: "key.format", Msg: "option 'key.format' needs 'key.fields', which names the columns of the key"}
 	}
 	if l.keyPrefix != "" {
-		if !l.exceptKey {
+		if !l.ExceptKey {
 			return &spi.OptionError{Name: "key.fields-prefix", Msg: "option 'key.fields-prefix' needs 'value.fields-include' = 'EXCEPT_KEY': the value has no columns of these names"}
 		}
-		for _, i := range l.keyFields {
+		for _, i := range l.KeyFields {
 			if !strings.HasPrefix(l.table.Columns[i].Name, l.keyPrefix) {
 				return &spi.OptionError{Name: "key.fields-prefix", Value: true, Msg: fmt.Sprintf("key column %q does not begin with the prefix %q", l.table.Columns[i].Name, l.keyPrefix)}
 			}
 		}
 	}
-	if l.exceptKey && len(l.keyFields) == 0 {
+	if l.ExceptKey && len(l.KeyFields) == 0 {
 		return &spi.OptionError{Name: "value.fields-include", Msg: "'value.fields-include' = 'EXCEPT_KEY' needs 'key.format' and 'key.fields'"}
 	}
 	return nil
 }
 
-func (l *layout) column(name string) int {
+func (l *Layout) column(name string) int {
 	for i, c := range l.table.Columns {
 		if c.Metadata == "" && c.Name == name {
 			return i
@@ -143,7 +155,7 @@ func (l *layout) column(name string) int {
 	return -1
 }
 
-func (l *layout) noColumn(option, name string) string {
+func (l *Layout) noColumn(option, name string) string {
 	var names []string
 	for _, c := range l.table.Columns {
 		if c.Metadata == "" {
@@ -158,9 +170,9 @@ func (l *layout) noColumn(option, name string) string {
 }
 
 // metadata lists all metadata keys that the table can declare.
-func (l *layout) metadata() []spi.Column {
+func (l *Layout) metadata() []spi.Column {
 	all := append([]spi.Column(nil), recordMetadata...)
-	for _, c := range l.valueFormat.Metadata() {
+	for _, c := range l.ValueFormat.Metadata() {
 		c.Metadata = "value." + metadataKey(c)
 		c.Name, c.Virtual = c.Metadata, true
 		all = append(all, c)
@@ -176,7 +188,7 @@ func metadataKey(c spi.Column) string {
 	return c.Name
 }
 
-func (l *layout) checkMetadata() error {
+func (l *Layout) checkMetadata() error {
 	known := l.metadata()
 	for _, c := range l.table.Columns {
 		if c.Metadata == "" {
@@ -206,8 +218,8 @@ func (l *layout) checkMetadata() error {
 }
 
 // isKeyField reports whether column i of the table belongs to the key.
-func (l *layout) isKeyField(i int) bool {
-	for _, k := range l.keyFields {
+func (l *Layout) isKeyField(i int) bool {
+	for _, k := range l.KeyFields {
 		if k == i {
 			return true
 		}
@@ -218,31 +230,31 @@ func (l *layout) isKeyField(i int) bool {
 // placeToRead says where column i of the table is read from. With the key's columns in both parts the
 // value's win, as in Flink; but for upsert-kafka the key is the identity that a delete will name, so there
 // it wins.
-func (l *layout) placeToRead(i int) place {
+func (l *Layout) placeToRead(i int) place {
 	c := l.table.Columns[i]
 	switch {
 	case c.Metadata != "" && !strings.HasPrefix(c.Metadata, "value."):
 		return inMetadata
-	case c.Metadata == "" && l.isKeyField(i) && (l.exceptKey || l.upsert):
+	case c.Metadata == "" && l.isKeyField(i) && (l.ExceptKey || l.upsert):
 		return inKey
 	}
 	return inValue
 }
 
 // inValueToo reports whether column i of the table is written into the value.
-func (l *layout) inValueToo(i int) bool {
-	return l.table.Columns[i].Metadata == "" && (!l.exceptKey || !l.isKeyField(i))
+func (l *Layout) inValueToo(i int) bool {
+	return l.table.Columns[i].Metadata == "" && (!l.ExceptKey || !l.isKeyField(i))
 }
 
-// keyColumn is column i of the table under the name that the key has for it.
-func (l *layout) keyColumn(i int) spi.Column {
+// KeyColumn is column i of the table under the name that the key has for it.
+func (l *Layout) KeyColumn(i int) spi.Column {
 	c := l.table.Columns[i]
 	c.Name = strings.TrimPrefix(c.Name, l.keyPrefix)
 	return c
 }
 
-// valueFields are the columns that the value holds.
-func (l *layout) valueFields() []spi.Column {
+// ValueFields are the columns that the value holds.
+func (l *Layout) ValueFields() []spi.Column {
 	fields := []spi.Column{}
 	for i, c := range l.table.Columns {
 		if l.inValueToo(i) {
@@ -253,59 +265,69 @@ func (l *layout) valueFields() []spi.Column {
 }
 
 // keyColumns are the columns that the key holds, in its order and with its names.
-func (l *layout) keyColumns() []spi.Column {
-	fields := make([]spi.Column, len(l.keyFields))
-	for i, c := range l.keyFields {
-		fields[i] = l.keyColumn(c)
+func (l *Layout) keyColumns() []spi.Column {
+	fields := make([]spi.Column, len(l.KeyFields))
+	for i, c := range l.KeyFields {
+		fields[i] = l.KeyColumn(c)
 	}
 	return fields
 }
 
 // checkDecoding has the formats look at the columns that they are to read: what they cannot read is a mistake in the
 // statement, and not the job's to find.
-func (l *layout) checkDecoding(mode spi.Mode) error {
-	if l.upsert {
-		mode = spi.AppendOnly
-	}
-	quiet := func(string) {}
-	value := spi.DecodeSpec{Mode: mode, TimeZone: time.UTC, Warn: quiet}
-	key := spi.DecodeSpec{Mode: spi.AppendOnly, TimeZone: time.UTC, Warn: quiet}
-	for i, c := range l.table.Columns {
-		if c.Metadata != "" {
-			continue // of the type that the planner gives it
-		}
-		switch l.placeToRead(i) {
-		case inKey:
-			key.Columns = append(key.Columns, l.keyColumn(i))
-		case inValue:
-			value.Columns = append(value.Columns, c)
+func (l *Layout) checkDecoding(mode spi.Mode) error {
+	key := spi.DecodeSpec{Mode: spi.AppendOnly, TimeZone: time.UTC, Fields: l.keyColumns()}
+	for i := range l.table.Columns {
+		if l.placeToRead(i) == inKey {
+			key.Columns = append(key.Columns, l.KeyColumn(i))
 		}
 	}
-	value.Fields, key.Fields = l.valueFields(), l.keyColumns()
-	value.Skip, key.Skip = make([]bool, len(value.Columns)), make([]bool, len(key.Columns))
-	if _, err := l.valueFormat.NewDecoder(value, l.valueOptions); err != nil {
+	value := l.ValueSpec(mode)
+	for _, s := range []*spi.DecodeSpec{&key, &value} {
+		s.Warn, s.Skip = func(string) {}, make([]bool, len(s.Columns))
+	}
+	if _, err := l.ValueFormat.NewDecoder(value, l.ValueOptions); err != nil {
 		return err
 	}
 	if len(key.Columns) > 0 {
-		if _, err := l.keyFormat.NewDecoder(key, l.keyOptions); err != nil {
+		if _, err := l.KeyFormat.NewDecoder(key, l.KeyOptions); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// ValueSpec is what the values' format is to read, but for metadata, in the mode of a scan: the fields that are the
+// table's columns, with the primary key among them in mode Upsert.
+func (l *Layout) ValueSpec(mode spi.Mode) spi.DecodeSpec {
+	if l.upsert {
+		mode = spi.AppendOnly // what upserts and deletes is the record, not its value
+	}
+	s := spi.DecodeSpec{Mode: mode, TimeZone: time.UTC, Fields: l.ValueFields()}
+	for i, c := range l.table.Columns {
+		if c.Metadata != "" || l.placeToRead(i) != inValue {
+			continue // metadata is of the type that the planner gives it
+		}
+		if mode == spi.Upsert && slices.Contains(l.table.PrimaryKey, i) {
+			s.Key = append(s.Key, len(s.Columns))
+		}
+		s.Columns = append(s.Columns, c)
+	}
+	return s
+}
+
 // checkEncoding likewise, for what they are to write.
-func (l *layout) checkEncoding(mode spi.Mode) error {
+func (l *Layout) checkEncoding(mode spi.Mode) error {
 	if l.upsert {
 		mode = spi.AppendOnly
 	}
-	value := spi.EncodeSpec{Columns: l.valueFields(), Mode: mode, TimeZone: time.UTC}
+	value := spi.EncodeSpec{Columns: l.ValueFields(), Mode: mode, TimeZone: time.UTC}
 	key := spi.EncodeSpec{Columns: l.keyColumns(), Mode: spi.AppendOnly, TimeZone: time.UTC}
-	if _, err := l.valueFormat.NewEncoder(value, l.valueOptions); err != nil {
+	if _, err := l.ValueFormat.NewEncoder(value, l.ValueOptions); err != nil {
 		return err
 	}
-	if l.keyFormat != nil {
-		if _, err := l.keyFormat.NewEncoder(key, l.keyOptions); err != nil {
+	if l.KeyFormat != nil {
+		if _, err := l.KeyFormat.NewEncoder(key, l.KeyOptions); err != nil {
 			return err
 		}
 	}

@@ -193,14 +193,14 @@ func (r *reader) decode() error {
 	if r.key != nil {
 		r.keyBatch.Reset()
 		if err := r.key.Decode(spi.Message{Value: rec.key}, r.keyOut); err != nil {
-			return r.refuse("key: ", err, r.ignoreKeyErrors, "key."+r.src.cfg.layout.keyFormat.Name()+".")
+			return r.refuse("key: ", err, r.ignoreKeyErrors, "key."+r.src.cfg.layout.KeyFormat.Name()+".")
 		}
 		if n := r.keyBatch.Len(); n > 1 || n == 0 && r.src.cfg.layout.upsert {
 			what := "the key holds no row"
 			if rec.key == nil {
 				what = "the key is null, so that nothing says which row this is"
 			}
-			return r.refuse("", &spi.DecodeError{Offset: -1, Code: fault.MessageKey, Msg: what, Fix: "upsert-kafka reads topics whose records are keyed by the primary key; for others use connector kafka"}, r.ignoreKeyErrors, "key."+r.src.cfg.layout.keyFormat.Name()+".")
+			return r.refuse("", &spi.DecodeError{Offset: -1, Code: fault.MessageKey, Msg: what, Fix: "upsert-kafka reads topics whose records are keyed by the primary key; for others use connector kafka"}, r.ignoreKeyErrors, "key."+r.src.cfg.layout.KeyFormat.Name()+".")
 		}
 	}
 	upsert := r.src.cfg.layout.upsert

@@ -33,7 +33,7 @@ func Sample(ctx context.Context, o spi.Options, n int) (_ []Sampled, err error) 
 		return nil, err
 	}
 	s := &sampler{}
-	cfg.layout = &layout{table: &spi.Table{}, valueFormat: samplerFormat{sampler: s}}
+	cfg.layout = &Layout{table: &spi.Table{}, ValueFormat: samplerFormat{sampler: s}}
 	src, err := openSource(ctx, cfg, spi.Scan{Table: &spi.Table{Options: o}})
 	if err != nil {
 		return nil, err

@@ -148,7 +148,7 @@ func (t *outTopic) findTopic(ctx context.Context) (*topicMeta, error) {
 
 // keeps reports whether the sink keeps changes of one row in one partition.
 func (t *outTopic) keeps(spec spi.SinkSpec) bool {
-	return t.cfg.partitioner == "default" && (t.cfg.layout.keyFormat != nil || spec.Mode != spi.AppendOnly || len(spec.Key) > 0)
+	return t.cfg.partitioner == "default" && (t.cfg.layout.KeyFormat != nil || spec.Mode != spi.AppendOnly || len(spec.Key) > 0)
 }
 
 // pinned compares a topic with what was noted of it at an earlier start, and returns the note for the next one and

@@ -386,7 +386,7 @@ func (s *source) newReader() (*reader, error) {
 		col, at := s.scan.Table.Columns[c], l.placeToRead(c)
 		places = append(places, at)
 		if at == inKey {
-			k := l.keyColumn(c)
+			k := l.KeyColumn(c)
 			keySpec.Columns = append(keySpec.Columns, k)
 			keySpec.Skip = append(keySpec.Skip, false)
 			r.keyTo, r.keyPhys = append(r.keyTo, i), append(r.keyPhys, k.Type.Phys())
@@ -397,26 +397,26 @@ func (s *source) newReader() (*reader, error) {
 		spec.Columns = append(spec.Columns, col)
 		spec.Skip = append(spec.Skip, at != inValue)
 	}
-	spec.Fields, keySpec.Fields = l.valueFields(), l.keyColumns()
+	spec.Fields, keySpec.Fields = l.ValueFields(), l.keyColumns()
 	if s.scan.DeadLetters != nil {
 		r.dead = newDeadLetterBox()
 	}
 	r.out = spi.NewOut(spec.Columns)
 	r.out.Fill = r.fill(r.fillers(spec.Columns, places))
 	var err error
-	if r.value, err = l.valueFormat.NewDecoder(spec, l.valueOptions); err != nil {
+	if r.value, err = l.ValueFormat.NewDecoder(spec, l.ValueOptions); err != nil {
 		return nil, err
 	}
-	if r.ignoreValueErrors, err = spi.SkipsErrors(l.valueOptions); err != nil {
+	if r.ignoreValueErrors, err = spi.SkipsErrors(l.ValueOptions); err != nil {
 		return nil, err
 	}
 	if len(r.keyTo) > 0 {
 		r.keyOut = spi.NewOut(keySpec.Columns)
 		r.keyOut.Batch = &r.keyBatch
-		if r.key, err = l.keyFormat.NewDecoder(keySpec, l.keyOptions); err != nil {
+		if r.key, err = l.KeyFormat.NewDecoder(keySpec, l.KeyOptions); err != nil {
 			return nil, err
 		}
-		if r.ignoreKeyErrors, err = spi.SkipsErrors(l.keyOptions); err != nil {
+		if r.ignoreKeyErrors, err = spi.SkipsErrors(l.KeyOptions); err != nil {
 			return nil, err
 		}
 	}
@@ -425,9 +425,9 @@ func (s *source) newReader() (*reader, error) {
 
 // canIgnore reports whether the format at prefix, the value's or the key's, has the option ignore-parse-errors.
 func (s *source) canIgnore(prefix string) bool {
-	f := s.cfg.layout.valueFormat
+	f := s.cfg.layout.ValueFormat
 	if strings.HasPrefix(prefix, "key.") {
-		f = s.cfg.layout.keyFormat
+		f = s.cfg.layout.KeyFormat
 	}
 	return option(f.Options(), spi.IgnoreParseErrors) != nil
 }

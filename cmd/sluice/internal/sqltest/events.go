@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluicesql/sluice/connectors/format/debezium"
 	jsonformat "github.com/sluicesql/sluice/connectors/format/json"
+	"github.com/sluicesql/sluice/connectors/kafka"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/types"
 	"github.com/sluicesql/sluice/internal/embed"
@@ -24,61 +25,51 @@ type events struct {
 	// debezium says that values are Debezium's envelopes; wrapped that they lie in a payload.
 	debezium, wrapped bool
 	// upsert says that a delete is a null value.
-	upsert bool
-	// columns are those of a row as it is written in a test, values and keys those in the value and the key.
-	columns, values, keys []spi.Column
-	keyPrefix             string
+	upsert       bool
+	columns      []spi.Column // of a row as it is written in a test
+	values, keys []field
 }
 
-func newEvents(t *planner.Table) (*events, error) {
-	o := t.Spec.Options
-	e := &events{table: t, topic: o[topicOption], upsert: t.Connector.Name() == "upsert-kafka", keyPrefix: o["key.fields-prefix"]}
-	if e.topic == "" || strings.Contains(e.topic, ";") {
+// field is a field of a record's value or key, and the column that it holds.
+type field struct{ name, column string }
+
+func newEvents(r *spi.Registry, t *planner.Table) (*events, error) {
+	names := topics(t.Spec)
+	if len(names) != 1 {
 		return nil, fmt.Errorf("the table %s is not one topic; write its records with the directive records", t.Name)
 	}
-	format, prefix := o["format"], ""
-	if format == "" {
-		format, prefix = o["value.format"], "value."
+	l, err := kafka.ReadLayout(r, t.Spec)
+	if err != nil {
+		return nil, err
 	}
-	switch format {
+	e := &events{table: t, topic: names[0], upsert: t.Connector.Name() == "upsert-kafka"}
+	switch format := l.ValueFormat.Name(); format {
 	case debezium.Name:
 		e.debezium = true
-		var err error
-		if e.wrapped, err = o.Bool(prefix+debezium.Name+".schema-include", false); err != nil {
+		if e.wrapped, err = l.ValueOptions.Bool("schema-include", false); err != nil {
 			return nil, err
 		}
 	case jsonformat.Name:
 	default:
 		return nil, fmt.Errorf("the table %s has the format %s; write its records with the directive records", t.Name, format)
 	}
+	keys := l.KeyFields
+	switch {
+	case l.KeyFormat != nil && l.KeyFormat.Name() != jsonformat.Name:
+		return nil, fmt.Errorf("the table %s has keys of the format %s; write its records with the directive records", t.Name, l.KeyFormat.Name())
+	case l.KeyFormat == nil && e.debezium:
+		keys = t.Spec.PrimaryKey // as Debezium writes them, whether they are read or not
+	}
 	for _, c := range t.Spec.Columns {
 		if c.Metadata == "" {
 			e.columns = append(e.columns, c)
 		}
 	}
-	e.values = e.columns
-	keyFormat := o["key.format"]
-	switch {
-	case keyFormat == "" && e.debezium, e.upsert:
-		for _, i := range t.Spec.PrimaryKey {
-			e.keys = append(e.keys, t.Spec.Columns[i])
-		}
-	case keyFormat != "":
-		for _, name := range strings.Split(o["key.fields"], ";") {
-			for _, c := range e.columns {
-				if c.Name == strings.TrimSpace(name) {
-					e.keys = append(e.keys, c)
-				}
-			}
-		}
+	for _, c := range l.ValueFields() {
+		e.values = append(e.values, field{c.Name, c.Name})
 	}
-	if keyFormat != "" && keyFormat != jsonformat.Name {
-		return nil, fmt.Errorf("the table %s has keys of the format %s; write its records with the directive records", t.Name, keyFormat)
-	}
-	if strings.EqualFold(o["value.fields-include"], "EXCEPT_KEY") {
-		e.values = slices.DeleteFunc(slices.Clone(e.columns), func(c spi.Column) bool {
-			return slices.ContainsFunc(e.keys, func(k spi.Column) bool { return k.Name == c.Name })
-		})
+	for _, i := range keys {
+		e.keys = append(e.keys, field{l.KeyColumn(i).Name, t.Spec.Columns[i].Name})
 	}
 	return e, nil
 }
@@ -127,7 +118,7 @@ func (e *events) records(line string) ([]embed.Record, error) {
 // follows a delete.
 func (e *events) changes(op string, before, after image) []embed.Record {
 	if !e.debezium {
-		return []embed.Record{{Topic: e.topic, Key: e.key(after), Value: object(e.values, after, "")}}
+		return []embed.Record{{Topic: e.topic, Key: e.key(after), Value: object(e.values, after)}}
 	}
 	if op == "u" && before != nil && !bytes.Equal(e.key(before), e.key(after)) {
 		out := e.gone(before)
@@ -153,7 +144,7 @@ func (e *events) upserts(before, after image) []embed.Record {
 		out = append(out, embed.Record{Topic: e.topic, Key: e.key(before)})
 	}
 	if after != nil {
-		out = append(out, embed.Record{Topic: e.topic, Key: e.key(after), Value: object(e.values, after, "")})
+		out = append(out, embed.Record{Topic: e.topic, Key: e.key(after), Value: object(e.values, after)})
 	}
 	return out
 }
@@ -162,7 +153,7 @@ func (e *events) key(row image) []byte {
 	if len(e.keys) == 0 {
 		return nil
 	}
-	return object(e.keys, row, e.keyPrefix)
+	return object(e.keys, row)
 }
 
 func (e *events) envelope(op string, before, after image) []byte {
@@ -170,7 +161,7 @@ func (e *events) envelope(op string, before, after image) []byte {
 		if row == nil {
 			return []byte("null")
 		}
-		return object(e.values, row, "")
+		return object(e.values, row)
 	}
 	b := fmt.Appendf(nil, `{"before":%s,"after":%s,"source":{"version":"test","connector":"test","name":"test","ts_ms":0,"snapshot":"false","db":"test","table":%q},"op":%q,"ts_ms":0,"transaction":null}`,
 		part(before), part(after), e.table.Name, op)
@@ -180,18 +171,18 @@ func (e *events) envelope(op string, before, after image) []byte {
 	return b
 }
 
-// object writes the columns that a row has. A prefix of their names is left out.
-func object(columns []spi.Column, row image, prefix string) []byte {
+// object writes the fields that a row has.
+func object(fields []field, row image) []byte {
 	b := []byte{'{'}
-	for _, c := range columns {
-		v, ok := row[c.Name]
+	for _, f := range fields {
+		v, ok := row[f.column]
 		if !ok {
 			continue
 		}
 		if len(b) > 1 {
 			b = append(b, ',')
 		}
-		b = append(append(append(b, quoteJSON(strings.TrimPrefix(c.Name, prefix))...), ':'), v...)
+		b = append(append(append(b, quoteJSON(f.name)...), ':'), v...)
 	}
 	return append(b, '}')
 }
@@ -211,7 +202,7 @@ func quoteJSON(s string) []byte {
 func (e *events) row(s string, gone bool) (image, error) {
 	s = strings.TrimSpace(s)
 	if strings.HasPrefix(s, "{") {
-		return e.object(s)
+		return e.named(s)
 	}
 	values, err := split(s)
 	if err != nil {
@@ -240,7 +231,7 @@ func (e *events) row(s string, gone bool) (image, error) {
 	return out, nil
 }
 
-func (e *events) object(s string) (image, error) {
+func (e *events) named(s string) (image, error) {
 	var out image
 	d := json.NewDecoder(strings.NewReader(s))
 	if err := d.Decode(&out); err != nil {

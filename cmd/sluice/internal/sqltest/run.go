@@ -69,6 +69,7 @@ type run struct {
 	options  Options
 	file     *File
 	broker   *embed.Broker
+	registry *spi.Registry
 	session  *planner.Session
 	jobs     []*job
 	opening  *job // the one that is being started
@@ -161,7 +162,8 @@ func (r *run) prepare(ctx context.Context, c *Case) ([]*directive, error) {
 		}
 		rest = rest[1:]
 	}
-	session, stmts, locate, err := r.pipeline.Prepare(wrapped(r.pipeline.Registry(), r), variables)
+	r.registry = wrapped(r.pipeline.Registry(), r)
+	session, stmts, locate, err := r.pipeline.Prepare(r.registry, variables)
 	if err != nil {
 		return nil, err
 	}
@@ -360,7 +362,7 @@ func (r *run) records(d *directive) ([]embed.Record, error) {
 		}
 		return nil, fmt.Errorf("the pipeline has no table %q; it has %s", d.args[0], strings.Join(known, ", "))
 	}
-	e, err := newEvents(t)
+	e, err := newEvents(r.registry, t)
 	if err != nil {
 		return nil, err
 	}
