@@ -3,22 +3,23 @@ package debezium
 import (
 	"strconv"
 
+	"github.com/sluicesql/sluice/connectors/format/connect"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/types"
 )
 
 // envelopeSchema is the schema of the messages of a sink of the given columns.
-func envelopeSchema(columns []spi.Column) connectSchema {
-	r := connectSchema{Type: "struct", Optional: true, Name: "Value"}
+func envelopeSchema(columns []spi.Column) connect.Schema {
+	r := connect.Schema{Type: "struct", Optional: true, Name: "Value"}
 	for _, c := range columns {
 		r.Fields = append(r.Fields, fieldSchema(c.Name, c.Type))
 	}
 	before, after := r, r
 	before.Field, after.Field = "before", "after"
-	return connectSchema{Type: "struct", Name: "Envelope", Fields: []connectSchema{before, after, {Type: "string", Field: "op"}}}
+	return connect.Schema{Type: "struct", Name: "Envelope", Fields: []connect.Schema{before, after, {Type: "string", Field: "op"}}}
 }
 
-func fieldSchema(name string, t types.Type) connectSchema {
+func fieldSchema(name string, t types.Type) connect.Schema {
 	c := schemaOfType(t)
 	c.Field = name
 	return c
@@ -26,8 +27,8 @@ func fieldSchema(name string, t types.Type) connectSchema {
 
 // schemaOfType is the schema of values of type t as jsonrow.Writer writes them: a DECIMAL as a number, which Kafka
 // Connect knows as decimal.format=NUMERIC, dates and times as text.
-func schemaOfType(t types.Type) connectSchema {
-	c := connectSchema{Optional: !t.NotNull}
+func schemaOfType(t types.Type) connect.Schema {
+	c := connect.Schema{Optional: !t.NotNull}
 	switch t.Kind {
 	case types.Boolean:
 		c.Type = "boolean"
@@ -44,7 +45,7 @@ func schemaOfType(t types.Type) connectSchema {
 	case types.Double:
 		c.Type = "double"
 	case types.Decimal:
-		c.Type, c.Name, c.Version = "bytes", "org.apache.kafka.connect.data.Decimal", 1
+		c.Type, c.Name, c.Version = "bytes", connect.DecimalName, 1
 		c.Parameters = map[string]string{"scale": strconv.Itoa(t.Scale), "connect.decimal.precision": strconv.Itoa(t.Precision)}
 	case types.Binary, types.Varbinary:
 		c.Type = "bytes"

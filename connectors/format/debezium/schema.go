@@ -5,6 +5,7 @@ import (
 
 	"github.com/goccy/go-json"
 
+	"github.com/sluicesql/sluice/connectors/format/connect"
 	"github.com/sluicesql/sluice/connectors/format/jsonrow"
 	"github.com/sluicesql/sluice/connectors/format/jsonscan"
 	"github.com/sluicesql/sluice/connectors/spi"
@@ -22,12 +23,12 @@ func (s schemas) encoding(schema []byte) (*jsonrow.Encoding, error) {
 	if e := s[string(schema)]; e != nil {
 		return e, nil
 	}
-	var c connectSchema
-	if err := json.Unmarshal(schema, &c); err != nil {
+	c := &connect.Schema{}
+	if err := json.Unmarshal(schema, c); err != nil {
 		return nil, &spi.DecodeError{Field: "schema", Offset: -1, Code: fault.MessageSchema,
 			Msg: "is no schema of Kafka Connect: " + err.Error(), Fix: "correct the producer, " + skipFix}
 	}
-	e := c.encoding()
+	e := encodingOf(c)
 	if len(s) >= maxSchemas {
 		clear(s)
 	}
@@ -35,23 +36,9 @@ func (s schemas) encoding(schema []byte) (*jsonrow.Encoding, error) {
 	return e, nil
 }
 
-// connectSchema is what is read and written of a schema as Kafka Connect's JsonConverter writes it.
-type connectSchema struct {
-	Type       string            `json:"type"`
-	Optional   bool              `json:"optional"`
-	Name       string            `json:"name,omitempty"`
-	Version    int               `json:"version,omitempty"`
-	Field      string            `json:"field,omitempty"`
-	Fields     []connectSchema   `json:"fields,omitempty"`
-	Items      *connectSchema    `json:"items,omitempty"`
-	Keys       *connectSchema    `json:"keys,omitempty"`
-	Values     *connectSchema    `json:"values,omitempty"`
-	Parameters map[string]string `json:"parameters,omitempty"`
-}
-
-// encoding is that of the values that c describes. A name that is none of Debezium's or Kafka Connect's own
+// encodingOf is that of the values that c describes. A name that is none of Debezium's or Kafka Connect's own
 // adds nothing to the type.
-func (c *connectSchema) encoding() *jsonrow.Encoding {
+func encodingOf(c *connect.Schema) *jsonrow.Encoding {
 	e := &jsonrow.Encoding{Kind: jsonrow.PlainEncoding}
 	if named, ok := namedEncodings[c.Name]; ok {
 		*e = named
@@ -69,16 +56,16 @@ func (c *connectSchema) encoding() *jsonrow.Encoding {
 		e.Kind = jsonrow.BytesEncoding
 	case "array":
 		if c.Items != nil {
-			e.Elem = c.Items.encoding()
+			e.Elem = encodingOf(c.Items)
 		}
 	case "map":
 		if c.Values != nil {
-			e.Elem = c.Values.encoding()
+			e.Elem = encodingOf(c.Values)
 		}
 	case "struct":
 		e.Fields = make(map[string]*jsonrow.Encoding, len(c.Fields))
 		for i := range c.Fields {
-			e.Fields[c.Fields[i].Field] = c.Fields[i].encoding()
+			e.Fields[c.Fields[i].Field] = encodingOf(&c.Fields[i])
 		}
 	}
 	return e
@@ -98,7 +85,7 @@ var namedEncodings = map[string]jsonrow.Encoding{
 	"io.debezium.time.NanoTimestamp":          {Kind: jsonrow.TimestampEncoding, Digits: 9},
 	"io.debezium.time.MicroDuration":          {Kind: jsonrow.DurationEncoding, Digits: 6},
 	"io.debezium.time.NanoDuration":           {Kind: jsonrow.DurationEncoding, Digits: 9},
-	"org.apache.kafka.connect.data.Decimal":   {Kind: jsonrow.DecimalEncoding},
+	connect.DecimalName:                       {Kind: jsonrow.DecimalEncoding},
 	"org.apache.kafka.connect.data.Date":      {Kind: jsonrow.DaysEncoding},
 	"org.apache.kafka.connect.data.Time":      {Kind: jsonrow.TimeEncoding, Digits: 3},
 	"org.apache.kafka.connect.data.Timestamp": {Kind: jsonrow.TimestampEncoding, Digits: 3},

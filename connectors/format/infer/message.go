@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sluicesql/sluice/connectors/format/connect"
 	"github.com/sluicesql/sluice/connectors/spi"
 )
 
@@ -22,14 +23,14 @@ const (
 // sampled is a message as it was recognised.
 type sampled struct {
 	form    form
-	wrapped bool    // in {schema, payload}
-	rows    []value // the rows in it: before and after, or the row itself
-	now     *value  // the row after the change; nil for none
-	key     *value  // the message key's payload; nil for a null
-	schema  *schema // of the rows; nil without one
-	keyed   *schema // of the key
-	source  *value  // of an event
-	err     error   // of formBroken
+	wrapped bool            // in {schema, payload}
+	rows    []value         // the rows in it: before and after, or the row itself
+	now     *value          // the row after the change; nil for none
+	key     *value          // the message key's payload; nil for a null
+	schema  *connect.Schema // of the rows; nil without one
+	keyed   *connect.Schema // of the key
+	source  *value          // of an event
+	err     error           // of formBroken
 }
 
 func recognise(m spi.Message) (s sampled) {
@@ -58,7 +59,7 @@ func recognise(m spi.Message) (s sampled) {
 		s.form, s.err = formBroken, fmt.Errorf("the value is no object, but %.40q", m.Value)
 		return s
 	}
-	var whole *schema
+	var whole *connect.Schema
 	if payload := v.get("payload"); payload != nil && v.get("schema") != nil && len(v.members) == 2 && (payload.kind == object || payload.kind == null) {
 		s.wrapped = true
 		if sc := v.get("schema"); sc.kind == object {
@@ -74,13 +75,13 @@ func recognise(m spi.Message) (s sampled) {
 }
 
 // recogniseObject tells an envelope from a row.
-func (s *sampled) recogniseObject(v *value, whole *schema) {
+func (s *sampled) recogniseObject(v *value, whole *connect.Schema) {
 	op, before, after := v.get("op"), v.get("before"), v.get("after")
 	source := v.get("source")
 	switch {
 	case op.is(str) && len(op.text) == 1 && (before != nil || after != nil):
 		s.form, s.source = formEvent, source
-		s.schema = whole.field("after")
+		s.schema = whole.Lookup("after")
 		for _, image := range []*value{before, after} {
 			// A delete's row before may be invented but for its key: it says nothing of types.
 			if image.is(object) && (image == after || op.text != "d") {

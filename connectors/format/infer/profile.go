@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sluicesql/sluice/connectors/format/connect"
 	"github.com/sluicesql/sluice/connectors/format/jsonrow"
 )
 
@@ -24,8 +25,8 @@ type profile struct {
 	variable               int // objects that are {scale, value}, as Debezium writes a number without a fixed scale
 	fields                 []*profile
 	elems                  *profile
-	schema                 *schema // the last one that described it
-	schemas                int     // how many descriptions that differ there were
+	schema                 *connect.Schema // the last one that described it
+	schemas                int             // how many descriptions that differ there were
 }
 
 // numbers are the numbers seen.
@@ -82,19 +83,19 @@ func field(fields *[]*profile, name string) *profile {
 }
 
 // addRow adds the members of a row.
-func addRow(fields *[]*profile, row *value, s *schema) {
+func addRow(fields *[]*profile, row *value, s *connect.Schema) {
 	for i := range row.members {
 		if m := &row.members[i]; row.get(m.name) == &m.value {
 			p := field(fields, m.name)
-			p.describe(s.field(m.name))
+			p.describe(s.Lookup(m.name))
 			p.add(&m.value)
 		}
 	}
 }
 
 // describe notes the schema of the value that comes next.
-func (p *profile) describe(s *schema) {
-	if s != nil && (p.schema == nil || p.schema.choose().typ.String() != s.choose().typ.String()) {
+func (p *profile) describe(s *connect.Schema) {
+	if s != nil && (p.schema == nil || choose(p.schema).typ.String() != choose(s).typ.String()) {
 		p.schemas++
 	}
 	if s != nil {

@@ -5,26 +5,16 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sluicesql/sluice/connectors/format/connect"
 	"github.com/sluicesql/sluice/engine/types"
 )
 
-// schema is a schema as Kafka Connect's JsonConverter writes it beside a payload.
-type schema struct {
-	Type       string            `json:"type"`
-	Name       string            `json:"name"`
-	FieldName  string            `json:"field"`
-	Fields     []*schema         `json:"fields"`
-	Items      *schema           `json:"items"`
-	Values     *schema           `json:"values"`
-	Parameters map[string]string `json:"parameters"`
-}
-
-func schemaOf(v *value) *schema {
+func schemaOf(v *value) *connect.Schema {
 	text, err := json.Marshal(v.plain())
 	if err != nil {
 		return nil
 	}
-	s := &schema{}
+	s := &connect.Schema{}
 	if json.Unmarshal(text, s) != nil {
 		return nil // it is read as a value without a schema
 	}
@@ -52,19 +42,6 @@ func (v *value) plain() any {
 			out[v.members[i].name] = v.members[i].value.plain()
 		}
 		return out
-	}
-	return nil
-}
-
-// field is the schema of a struct's field; nil is unknown.
-func (s *schema) field(name string) *schema {
-	if s == nil {
-		return nil
-	}
-	for _, f := range s.Fields {
-		if f.FieldName == name {
-			return f
-		}
 	}
 	return nil
 }
@@ -107,12 +84,12 @@ var named = map[string]choice{
 func timeOf(precision int) types.Type { return types.Type{Kind: types.Time, Precision: precision} }
 
 // choose is the type of the values that s describes.
-func (s *schema) choose() choice {
+func choose(s *connect.Schema) choice {
 	if c, ok := named[s.Name]; ok {
 		return c
 	}
-	if s.Name == "org.apache.kafka.connect.data.Decimal" {
-		return s.decimal()
+	if s.Name == connect.DecimalName {
+		return chooseDecimal(s)
 	}
 	switch s.Type {
 	case "boolean":
@@ -133,22 +110,23 @@ func (s *schema) choose() choice {
 		return sure(types.Bytes())
 	case "array":
 		if s.Items != nil {
-			c := s.Items.choose()
+			c := choose(s.Items)
 			return choice{types.ArrayOf(c.typ), c.doubts}
 		}
 	case "map":
 		if s.Values != nil {
-			c := s.Values.choose()
+			c := choose(s.Values)
 			return choice{types.MapOf(types.String(), c.typ), c.doubts}
 		}
 	case "struct":
 		var fields []types.Field
 		var doubts []string
-		for _, f := range s.Fields {
-			c := f.choose()
-			fields = append(fields, types.Field{Name: f.FieldName, Type: c.typ})
+		for i := range s.Fields {
+			f := &s.Fields[i]
+			c := choose(f)
+			fields = append(fields, types.Field{Name: f.Field, Type: c.typ})
 			for _, d := range c.doubts {
-				doubts = append(doubts, f.FieldName+": "+d)
+				doubts = append(doubts, f.Field+": "+d)
 			}
 		}
 		if len(fields) > 0 {
@@ -158,8 +136,8 @@ func (s *schema) choose() choice {
 	return sure(types.String())
 }
 
-// decimal is a Decimal by its scale, and its precision where Debezium gives that.
-func (s *schema) decimal() choice {
+// chooseDecimal is a Decimal by its scale, and its precision where Debezium gives that.
+func chooseDecimal(s *connect.Schema) choice {
 	scale, err := strconv.Atoi(s.Parameters["scale"])
 	if err != nil || scale < 0 || scale > 38 {
 		return doubtful(types.String(), "a number of the scale "+strings.TrimSpace(s.Parameters["scale"])+", which no DECIMAL has")

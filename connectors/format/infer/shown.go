@@ -13,7 +13,7 @@ import (
 // choose is the type of a field's values: by its schema, else by what they show.
 func (p *profile) choose(debezium bool) choice {
 	if p.schema != nil {
-		c := p.schema.choose()
+		c := choose(p.schema)
 		if p.schemas > 1 {
 			c = doubtful(types.String(), "its type changed among these messages, last to "+c.typ.String())
 		}

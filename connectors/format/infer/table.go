@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/sluicesql/sluice/connectors/format/connect"
 	"github.com/sluicesql/sluice/connectors/format/debezium"
 	jsonformat "github.com/sluicesql/sluice/connectors/format/json"
 	"github.com/sluicesql/sluice/connectors/spi"
@@ -77,7 +78,7 @@ func surveyOf(messages []spi.Message) *survey {
 }
 
 // schemaOfRow is the schema of the rows; of a row without one it is that of the key's columns.
-func (s *sampled) schemaOfRow() *schema {
+func (s *sampled) schemaOfRow() *connect.Schema {
 	if s.schema == nil {
 		return s.keyed
 	}
