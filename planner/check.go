@@ -2,7 +2,6 @@ package planner
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/sluicesql/sluice/sql/ast"
 )
@@ -45,15 +44,8 @@ func (s *Session) Check(stmts []ast.Statement, incomplete bool) (*Script, *Findi
 			}
 		}
 	}
-	if r.inserts != nil {
-		if len(r.inserts.job.sinks) == 0 {
-			r.out.Steps = slices.Delete(r.out.Steps, r.inserts.at, r.inserts.at+1)
-		} else if plan, err := r.inserts.plan(); err != nil {
-			f.fail(err)
-			r.out.Steps = slices.Delete(r.out.Steps, r.inserts.at, r.inserts.at+1)
-		} else {
-			r.out.Steps[r.inserts.at] = &Job{Pos: r.inserts.pos, Plan: plan}
-		}
+	if err := r.planInserts(); err != nil {
+		f.fail(err)
 	}
 	for _, step := range r.out.Steps {
 		if j, ok := step.(*Job); ok {

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -102,12 +103,8 @@ func (s *Session) Run(stmts []ast.Statement) (*Script, error) {
 			return nil, err
 		}
 	}
-	if r.inserts != nil {
-		plan, err := r.inserts.plan()
-		if err != nil {
-			return nil, err
-		}
-		r.out.Steps[r.inserts.at] = &Job{Pos: r.inserts.pos, Plan: plan}
+	if err := r.planInserts(); err != nil {
+		return nil, err
 	}
 	return r.out, nil
 }
@@ -118,6 +115,26 @@ type run struct {
 	out     *Script
 	inserts *jobBuilder
 	changed map[string]ast.Pos // where options were set last
+}
+
+// planInserts plans the job of the INSERTs outside of statement sets, which is left out where it cannot be or where each of
+// them was wrong.
+func (r *run) planInserts() error {
+	jb := r.inserts
+	if jb == nil {
+		return nil
+	}
+	var plan *Plan
+	var err error
+	if len(jb.job.sinks) > 0 {
+		plan, err = jb.plan()
+	}
+	if plan == nil {
+		r.out.Steps = slices.Delete(r.out.Steps, jb.at, jb.at+1)
+		return err
+	}
+	r.out.Steps[jb.at] = &Job{Pos: jb.pos, Plan: plan}
+	return nil
 }
 
 func (r *run) statement(st ast.Statement) error {

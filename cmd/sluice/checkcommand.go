@@ -225,7 +225,7 @@ func (c *checker) given(p *project) map[string]string {
 func (c *checker) script(p *project) error {
 	given := c.given(p)
 	if c.sample.n > 0 { // it connects, with the secrets
-		embedded, closeBroker, err := c.sample.start(p)
+		embedded, closeBroker, err := startBroker(slices.Concat(p.embed(), c.sample.embed))
 		if err != nil {
 			return err
 		}

@@ -14,7 +14,6 @@ import (
 	"github.com/sluicesql/sluice/connectors/format/infer"
 	"github.com/sluicesql/sluice/connectors/kafka"
 	"github.com/sluicesql/sluice/connectors/spi"
-	"github.com/sluicesql/sluice/internal/embed"
 	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/sql/format"
 )
@@ -28,7 +27,8 @@ const (
 )
 
 func newInfer() *cobra.Command {
-	var records, properties []string
+	var records embedFlag
+	var properties []string
 	var bootstrap string
 	var n int
 	cmd := &cobra.Command{
@@ -65,12 +65,12 @@ Exit codes: 0 printed, 1 the topic cannot be read or holds no rows, 2 a flag is 
 			shown := bootstrap
 			switch {
 			case len(records) > 0:
-				broker, err := embed.Start(records...)
+				embedded, closeBroker, err := startBroker(records)
 				if err != nil {
-					return wrong(fmt.Errorf("--embed: %w", err))
+					return err
 				}
-				defer broker.Close()
-				o["properties.bootstrap.servers"], shown = broker.Addr(), "${"+brokersVariable+"}"
+				defer closeBroker()
+				o["properties.bootstrap.servers"], shown = embedded[brokersVariable], "${"+brokersVariable+"}"
 			case bootstrap == "":
 				if o["properties.bootstrap.servers"] = os.Getenv(brokersVariable); o["properties.bootstrap.servers"] == "" {
 					return wrong(fault.Errorf(fault.CommandLine, "no broker").
@@ -101,7 +101,7 @@ Exit codes: 0 printed, 1 the topic cannot be read or holds no rows, 2 a flag is 
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&bootstrap, "bootstrap", "", "the `BROKERS` of the topic, HOST:PORT; without it ${KAFKA_BROKERS}")
-	flags.StringArrayVar(&records, "embed", nil, "start a Kafka broker inside the process, loaded with the records of `RECORDS.jsonl` (repeatable)")
+	records.add(flags, "")
 	flags.StringArrayVar(&properties, "property", nil, "a `KEY=VALUE` of Kafka's client, such as security.protocol=SSL (repeatable)")
 	flags.IntVar(&n, "messages", inferredSample, "look at the first `N` messages")
 	return cmd

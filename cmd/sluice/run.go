@@ -3,20 +3,21 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sluicesql/sluice/cmd/sluice/internal/result"
 	"github.com/sluicesql/sluice/cmd/sluice/internal/vars"
-	"github.com/sluicesql/sluice/internal/embed"
 	"github.com/sluicesql/sluice/runtime"
 )
 
 // runFlags are the flags of sluice run.
 type runFlags struct {
 	env            environmentFlag
-	embed          []string
+	embed          embedFlag
 	vars           variableFlag
 	options        optionFlag
 	parallelism    int
@@ -67,7 +68,7 @@ Exit codes: 0 done, 1 a job failed, 2 the SQL, a flag or a file is wrong,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	f.env.add(flags)
-	flags.StringArrayVar(&f.embed, "embed", nil, "start a Kafka broker inside the process, loaded with the records of `RECORDS.jsonl`; ${KAFKA_BROKERS} names it (repeatable)")
+	f.embed.add(flags, "")
 	f.vars.add(flags)
 	f.options.add(flags)
 	flags.IntVar(&f.parallelism, "parallelism", 0, "run `N` shards, 1–128; without it parallelism.default, else the number of cores")
@@ -125,15 +126,11 @@ func (f *runFlags) open(sources sourceTexts, args []string) (p *project, set *va
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	closeBroker = func() {}
-	if records := append(p.embed(), f.embed...); len(records) > 0 {
-		broker, err := embed.Start(records...)
-		if err != nil {
-			return nil, nil, nil, wrong(fmt.Errorf("--embed: %w", err))
-		}
-		closeBroker = broker.Close
-		given[brokersVariable] = broker.Addr()
+	embedded, closeBroker, err := startBroker(slices.Concat(p.embed(), f.embed))
+	if err != nil {
+		return nil, nil, nil, err
 	}
+	maps.Copy(given, embedded)
 	if set, err = f.vars.set(given); err != nil {
 		closeBroker()
 		return nil, nil, nil, err

@@ -16,7 +16,6 @@ import (
 	jsonformat "github.com/sluicesql/sluice/connectors/format/json"
 	"github.com/sluicesql/sluice/connectors/kafka"
 	"github.com/sluicesql/sluice/connectors/spi"
-	"github.com/sluicesql/sluice/internal/embed"
 	"github.com/sluicesql/sluice/planner"
 	"github.com/sluicesql/sluice/sql/ast"
 )
@@ -24,12 +23,12 @@ import (
 // sampleFlags are the flags of sluice check that look into topics.
 type sampleFlags struct {
 	n     int
-	embed []string
+	embed embedFlag
 }
 
 func (s *sampleFlags) add(flags *pflag.FlagSet) {
 	flags.IntVar(&s.n, "sample", 0, "connect, and hold the columns of each source against `N` messages of its topic")
-	flags.StringArrayVar(&s.embed, "embed", nil, "for --sample: start a Kafka broker inside the process, loaded with the records of `RECORDS.jsonl` (repeatable)")
+	s.embed.add(flags, "for --sample: ")
 }
 
 func (s *sampleFlags) check(cmd *cobra.Command) error {
@@ -40,20 +39,6 @@ func (s *sampleFlags) check(cmd *cobra.Command) error {
 		return wrong(fmt.Errorf("--embed: nothing is read without --sample N"))
 	}
 	return nil
-}
-
-// start starts the embedded broker that a script has, of its pipeline's records and the flag's, if there is to be one,
-// and returns the variables that name it and what ends it.
-func (s *sampleFlags) start(p *project) (given map[string]string, end func(), err error) {
-	records := slices.Concat(p.embed(), s.embed)
-	if len(records) == 0 {
-		return nil, func() {}, nil
-	}
-	broker, err := embed.Start(records...)
-	if err != nil {
-		return nil, nil, wrong(fmt.Errorf("--embed: %w", err))
-	}
-	return map[string]string{brokersVariable: broker.Addr()}, broker.Close, nil
 }
 
 // samples holds the sources of a script against samples of their topics.

@@ -49,7 +49,7 @@ flag or a file is wrong, 130 interrupted.`,
 	f.env.add(flags)
 	flags.StringArrayVarP(&f.statements, "execute", "e", nil, "run these `STATEMENTS` after the files, and end (repeatable)")
 	flags.StringVar(&f.layout, "output", display.Aligned.String(), "write rows as `table|csv|json|markdown`")
-	flags.StringArrayVar(&f.embed, "embed", nil, "start a Kafka broker inside the process, loaded with the records of `RECORDS.jsonl`; ${KAFKA_BROKERS} names it (repeatable)")
+	f.embed.add(flags, "")
 	f.vars.add(flags)
 	f.options.add(flags)
 	flags.IntVar(&f.parallelism, "parallelism", 0, "run `N` shards, 1–128; without it parallelism.default, else the number of cores")
