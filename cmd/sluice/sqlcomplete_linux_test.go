@@ -30,6 +30,8 @@ func TestSQLCompletionOfEachKind(t *testing.T) {
 		{"a table for a command", `\d cus`, `\d customers`},
 		{"a topic of help", "HELP upser", "HELP upsert-kafka"},
 		{"a file", `\i examples/users-domains/pip`, `\i examples/users-domains/pipeline.sql`},
+		{"a word beyond ASCII", "SELECT 1 FROM customers WHERE grö", "SELECT 1 FROM customers WHERE größe"},
+		{"a word beyond ASCII in large letters", "SELECT 1 FROM customers AS é WHERE é.GRÖß", "SELECT 1 FROM customers AS é WHERE é.größe"},
 		{"behind words beyond ASCII", "SELECT 'größe', '漢字' FROM cust", "SELECT 'größe', '漢字' FROM customers"},
 	} {
 		c.asks()

@@ -47,11 +47,13 @@ func NewEditor(h *History, c *Completer, highlight *Highlighter) *Editor {
 	sh.Prompt.Secondary(func() string { return secondPrompt })
 	sh.AcceptMultiline = func(line []rune) bool { return finished(string(line)) }
 	sh.Completer = func(line []rune, cursor int) readline.Completions {
-		return candidates(c, string(line[:cursor]))
+		m := candidates(c, string(line[:cursor]))
+		_ = sh.Config.Set("completion-ignore-case", !m.exact)
+		_ = sh.Config.Set("menu-complete-display-prefix", m.common)
+		return m.comps
 	}
 	for name, value := range map[string]any{
-		"usage-hint-always":      true,
-		"completion-ignore-case": true, "menu-complete-display-prefix": true,
+		"usage-hint-always": true,
 		// What stands before the second and further lines of a statement.
 		"multiline-column-custom": secondPrompt,
 		// Keys that arrive in one piece with the terminal's answer would be lost.
@@ -145,9 +147,18 @@ func (e *Editor) ReadStatement() (string, error) {
 	return text, nil
 }
 
+// menu is what the line editor is told of candidates.
+type menu struct {
+	comps readline.Completions
+	// exact says that the editor has to compare prefixes byte for byte.
+	exact bool
+	// common says that the editor may write what all candidates have in common.
+	common bool
+}
+
 // candidates hands the completions to the line editor, which replaces a prefix of its own choice, a word between
 // blanks, unless it is told one that is not empty.
-func candidates(c *Completer, text string) readline.Completions {
+func candidates(c *Completer, text string) menu {
 	word, found := c.complete(text)
 	found, left := fitting(found, menuRows())
 	lead := ""
@@ -157,19 +168,28 @@ func candidates(c *Completer, text string) readline.Completions {
 		}
 	}
 	prefix := lead + text[len(text)-word:]
-	if len(prefix) != utf8.RuneCountInString(prefix) {
-		return readline.Completions{} // the editor counts bytes where it should count characters
+	// The editor takes as many characters for its own as what is common has bytes.
+	m := menu{common: !slices.ContainsFunc(found, func(f Candidate) bool { return utf8.RuneCountInString(f.Text) < len(f.Text) })}
+	if n := utf8.RuneCountInString(prefix); n < len(prefix) && len(found) > 0 {
+		// The editor takes away as many characters as the prefix that it is told has bytes. It is told the first bytes
+		// of what will stand there, as many as there are characters.
+		m.exact = true
+		first := found[0].Text
+		if i := slices.IndexFunc(found, func(f Candidate) bool { return strings.HasPrefix(lead+f.Text, prefix) }); i >= 0 {
+			first = found[i].Text
+		}
+		prefix = (lead + first)[:n]
 	}
 	values := make([]readline.Completion, len(found))
 	for i, f := range found {
 		values[i] = readline.Completion{Value: lead + f.Text, Display: f.Text, Description: firstSentence(f.Help), Tag: f.Group}
 	}
-	comps := readline.CompleteRaw(values)
+	m.comps = readline.CompleteRaw(values)
 	if left > 0 {
-		comps = comps.Usage("%d more: type how they begin", left)
+		m.comps = m.comps.Usage("%d more: type how they begin", left)
 	}
-	comps.PREFIX = prefix
-	return comps
+	m.comps.PREFIX = prefix
+	return m
 }
 
 // menuRows is how many candidates the screen has room for, when each has a row: the line and the names of their groups
