@@ -30,7 +30,7 @@ func backslashes() []backslash {
 		{"h", "[TOPIC]", "the same as HELP: explain a statement, function, connector, format or option", (*shell).help},
 		{"d", "[NAME]", "list tables and views, or describe one", (*shell).describe},
 		{"df", "[PATTERN]", "list functions, those whose name is LIKE the pattern", (*shell).listFunctions},
-		{"e", "", "edit the last statement in $EDITOR, and run it", (*shell).edit},
+		{"e", "", "edit the last statement in $EDITOR, and run it if it was changed", (*shell).edit},
 		{"g", "[FILE]", "run the last statement again; into a file, as its ending says: .csv, .json, .md, or a table", (*shell).again},
 		{"i", "FILE", "run the statements of a file", (*shell).include},
 		{"jobs", "", "the same as SHOW JOBS", (*shell).listJobs},
@@ -160,7 +160,7 @@ func (s *shell) edit(string) error {
 	fields := strings.Fields(editor)
 	cmd := exec.Command(fields[0], append(fields[1:], f.Name())...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	if err := cmd.Run(); err != nil {
+	if err := s.held.during(cmd.Run); err != nil {
 		return wrong(fault.Errorf(fault.CommandLine, "the editor %s: %w", editor, err).
 			Fix("EDITOR names another"))
 	}
@@ -169,10 +169,16 @@ func (s *shell) edit(string) error {
 		return wrong(err)
 	}
 	text := strings.TrimSpace(string(b))
-	if text == "" {
+	if text == "" || text == s.last {
+		fmt.Fprintln(s.notes, "nothing was changed, and nothing is run")
 		return nil
 	}
 	fmt.Fprintln(s.notes, diag.Mask(text))
+	if s.history != nil {
+		if _, err := s.history.Write(text); err != nil {
+			s.complain(err)
+		}
+	}
 	return s.runText(s.nextInput(), text)
 }
 

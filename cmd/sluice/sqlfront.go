@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/term"
 )
@@ -17,6 +18,7 @@ type foreground struct {
 	stop  func() // in order; nil when nothing runs
 	kill  func() // at once
 	count int    // of interrupts that came for it
+	over  bool   // the shell ends: nothing begins any more
 
 	signals chan os.Signal
 	done    chan struct{}
@@ -38,7 +40,7 @@ func (f *foreground) begin(stop, kill func()) {
 		f.count = 0
 	}
 	f.stop, f.kill = stop, kill
-	if f.count > 0 {
+	if f.count > 0 || f.over {
 		stop() // it came too early
 	}
 }
@@ -71,6 +73,30 @@ func (f *foreground) interrupt() bool {
 	return true
 }
 
+// settle says that the shell ends, and waits until what ran has given back the terminal, though not for ever.
+func (f *foreground) settle() {
+	for range 500 {
+		f.mu.Lock()
+		f.over = true
+		running := f.stop != nil
+		f.mu.Unlock()
+		if !running {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// live blocks for ever where the shell ends, so that nobody else takes the terminal.
+func (f *foreground) live() {
+	f.mu.Lock()
+	over := f.over
+	f.mu.Unlock()
+	if over {
+		select {}
+	}
+}
+
 func (f *foreground) unwatch() {
 	signal.Stop(f.signals)
 	close(f.done)
@@ -98,6 +124,7 @@ func (s *shell) watch() {
 					continue
 				}
 				s.held.release() // jobs that write may wait for it
+				s.front.settle()
 				s.jobs.stopAll()
 				if before != nil {
 					_ = term.Restore(int(os.Stdin.Fd()), before)
@@ -113,7 +140,8 @@ func (s *shell) watch() {
 // pasted text in brackets, keys that tell more than usual.
 const resetTerminal = "\x1b[?1049l\x1b[?25h\x1b[?2004l\x1b[>4m\x1b[<u\x1b[0m"
 
-// heldWriter holds back what is written while somebody types, so that it doesn't run into the line.
+// heldWriter holds back what is written while somebody types or something else has the screen, so that it doesn't run
+// into that.
 type heldWriter struct {
 	w  io.Writer
 	as *heldWriter // holds while that one does; nil for itself
@@ -149,13 +177,21 @@ func (h *heldWriter) writeTo(w io.Writer, p []byte) (int, error) {
 	return w.Write(p)
 }
 
-// hold begins to hold, and release writes what was held.
+// hold begins to hold.
 func (h *heldWriter) hold() {
 	h.mu.Lock()
 	h.holding = true
 	h.mu.Unlock()
 }
 
+// during holds while do runs.
+func (h *heldWriter) during(do func() error) error {
+	h.hold()
+	defer h.release()
+	return do()
+}
+
+// release writes what was held, and ends to hold.
 func (h *heldWriter) release() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -46,6 +46,7 @@ type shell struct {
 	loading     bool // a pipeline, whose jobs are left out
 	left        bool // there were such
 	held        *heldWriter
+	history     *repl.History // nil unless somebody types
 }
 
 func newShell(f *runFlags, sources sourceTexts, set *vars.Set, layout display.Layout, interactive bool) *shell {
@@ -313,7 +314,7 @@ func (s *shell) emit(text []byte) error {
 		_, err = s.file.Write(text)
 	case s.interactive && s.pager:
 		width, height := terminalSize(os.Stdout)
-		err = repl.Page(os.Stdout, text, width, height)
+		err = s.held.during(func() error { return repl.Page(os.Stdout, text, width, height) })
 	default:
 		_, err = s.out.Write(text)
 	}
@@ -449,9 +450,11 @@ func (s *shell) live(cfg runtime.Config, o result.Options, title string) error {
 	var running atomic.Pointer[runtime.Job]
 	err := s.inFront(cfg, func(job *runtime.Job) error {
 		running.Store(job)
-		return repl.View(repl.LiveOptions{
-			Title: title, Result: o.Live, Stats: job.Stats, Stop: job.Stop, Kill: job.Kill, Wait: job.Wait,
-			Status: liveStatus(&running), In: os.Stdin, Out: os.Stdout, Color: colorful(os.Stdout),
+		return s.held.during(func() error {
+			return repl.View(repl.LiveOptions{
+				Title: title, Result: o.Live, Stats: job.Stats, Stop: job.Stop, Kill: job.Kill, Wait: job.Wait,
+				Status: liveStatus(&running), In: os.Stdin, Out: os.Stdout, Color: colorful(os.Stdout),
+			})
 		})
 	})
 	switch {

@@ -30,6 +30,7 @@ func (s *shell) converse(historyFile string) error {
 			return err
 		}
 	}
+	s.history = history
 	var commands []repl.Candidate
 	for _, c := range backslashes() {
 		commands = append(commands, repl.Candidate{Text: c.name, Help: c.help, Group: "command"})
@@ -43,6 +44,7 @@ func (s *shell) converse(historyFile string) error {
 	for !s.quit {
 		s.jobs.tell()
 		s.held.hold()
+		s.front.live()
 		text, err := editor.ReadStatement()
 		s.held.release()
 		switch {

@@ -173,7 +173,7 @@ func candidates(c *Completer, text string) menu {
 	if n := utf8.RuneCountInString(prefix); n < len(prefix) && len(found) > 0 {
 		// The editor takes away as many characters as the prefix that it is told has bytes. It is told the first bytes
 		// of what will stand there, as many as there are characters.
-		m.exact = true
+		m.exact, m.common = true, false
 		first := found[0].Text
 		if i := slices.IndexFunc(found, func(f Candidate) bool { return strings.HasPrefix(lead+f.Text, prefix) }); i >= 0 {
 			first = found[i].Text

@@ -42,14 +42,16 @@ func Page(out *os.File, text []byte, width, height int) error {
 	return err
 }
 
-// fits reports whether a text can be seen at once, with a line left for the prompt.
+// fits reports whether a text can be seen at once, its long lines wrapped, with a line left for the prompt.
 func fits(text []byte, width, height int) bool {
 	lines := 0
 	for line := range bytes.Lines(text) {
-		if lines++; lines >= height-1 {
-			return false
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		cells := len(line)
+		if cells > width {
+			cells = display.Width(string(line))
 		}
-		if len(line) > width && display.Width(strings.TrimSuffix(string(line), "\n")) > width {
+		if lines += max((cells+width-1)/width, 1); lines >= height {
 			return false
 		}
 	}
