@@ -73,3 +73,23 @@ func TestSQLCompletionMenu(t *testing.T) {
 	c.shows("1 row in set")
 	c.quits()
 }
+
+// Candidates beyond ASCII are gone through too, and replace what was typed and nothing else.
+func TestSQLCompletionMenuBeyondASCII(t *testing.T) {
+	t.Parallel()
+	c := startConsole(t, "", nil, "sql")
+	c.runs("CREATE VIEW sizes AS SELECT 1 AS größe_a, 2 AS größe_b, 3 AS größer;")
+	for _, typed := range []string{"gr", "grö", "größe_"} {
+		c.asks()
+		c.types("SELECT 'ö', 1 FROM sizes WHERE " + typed + "\t")
+		c.shows("größe_a", "größe_b")
+		c.types("\t")
+		c.shows("WHERE größe_b\n")
+		c.types(" = 2")
+		c.until("what was typed behind it", func(s string) bool {
+			return strings.HasSuffix(s, "sluice> SELECT 'ö', 1 FROM sizes WHERE größe_b = 2\n")
+		})
+		c.types(ctrl('U'))
+	}
+	c.quits()
+}

@@ -87,8 +87,8 @@ func (f *foreground) settle() {
 	}
 }
 
-// live blocks for ever where the shell ends, so that nobody else takes the terminal.
-func (f *foreground) live() {
+// blockWhenOver blocks for ever where the shell ends, so that nobody else takes the terminal.
+func (f *foreground) blockWhenOver() {
 	f.mu.Lock()
 	over := f.over
 	f.mu.Unlock()

@@ -44,7 +44,7 @@ func (s *shell) converse(historyFile string) error {
 	for !s.quit {
 		s.jobs.tell()
 		s.held.hold()
-		s.front.live()
+		s.front.blockWhenOver()
 		text, err := editor.ReadStatement()
 		s.held.release()
 		switch {
