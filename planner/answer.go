@@ -9,11 +9,9 @@ import (
 	"github.com/sluicesql/sluice/sql/ast"
 )
 
-// answer runs the statements that only look: EXPLAIN, SHOW, DESCRIBE, USE.
+// answer runs the statements that only look: SHOW, DESCRIBE, USE.
 func (s *Session) answer(st ast.Statement) (*Text, error) {
 	switch st := st.(type) {
-	case *ast.Explain:
-		return s.explain(st)
 	case *ast.Show:
 		return s.show(st)
 	case *ast.Describe:
@@ -33,20 +31,6 @@ func useTail(st *ast.Use) []ast.Ident {
 		tail = append([]ast.Ident{{Name: DefaultDatabase}}, tail...)
 	}
 	return tail
-}
-
-func (s *Session) explain(st *ast.Explain) (*Text, error) {
-	for _, d := range st.Details {
-		// The tree always shows changelog modes, and the reasons where there was a choice.
-		if d.Name != "CHANGELOG_MODE" && d.Name != "PLAN_ADVICE" {
-			return nil, notAvailable(d.Pos, "EXPLAIN "+d.Name, "plain EXPLAIN shows the tree with modes, keys, state and reasons")
-		}
-	}
-	p, err := s.planStatement(st.Statement)
-	if err != nil {
-		return nil, err
-	}
-	return lines(p.Explain()), nil
 }
 
 func lines(text string) *Text {

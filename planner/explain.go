@@ -2,119 +2,21 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sluicesql/sluice/engine/expr"
 )
 
-// Explain writes the plan as a text tree: every node with its ID, its columns and types, changelog mode,
-// unique keys and boundedness, and what it does and why. A shared node is written once and then referred
-// to by its ID.
-func (p *Plan) Explain() string {
-	e := &explainer{parents: map[Node]int{}, written: map[Node]bool{}}
-	p.walk(func(n Node) {
-		for _, in := range n.Inputs() {
-			e.parents[in]++
-		}
-	})
-	for i, s := range p.Sinks {
-		if i > 0 {
-			e.b.WriteByte('\n')
-		}
-		e.node(s, "", "")
-	}
-	return e.b.String()
-}
-
-// explainBelow writes a node and what lies below it, without the numbers, which follow from the whole plan.
-func explainBelow(n Node) string {
-	e := &explainer{parents: map[Node]int{}, written: map[Node]bool{}, bare: true}
-	e.node(n, "", "")
-	return e.b.String()
-}
-
-type explainer struct {
-	b       strings.Builder
-	bare    bool // without numbers
-	parents map[Node]int
-	written map[Node]bool
-}
-
-// node writes a node and what it reads. first goes before its first line, rest before those that follow.
-func (e *explainer) node(n Node, first, rest string) {
-	p := n.Out()
-	title, details := describe(n)
-	if e.written[n] {
-		if e.bare {
-			fmt.Fprintf(&e.b, "%s%s (written above)\n", first, title)
-		} else {
-			fmt.Fprintf(&e.b, "%s#%d (written above)\n", first, p.ID)
-		}
-		return
-	}
-	e.written[n] = true
-	if e.parents[n] > 1 {
-		title += fmt.Sprintf(", shared by %d", e.parents[n])
-	}
-	if e.bare {
-		fmt.Fprintf(&e.b, "%s%s\n", first, title)
-	} else {
-		fmt.Fprintf(&e.b, "%s#%d %s\n", first, p.ID, title)
-	}
-	inputs := n.Inputs()
-	bar := rest
-	if len(inputs) > 0 {
-		bar += "│ "
-	} else {
-		bar += "  "
-	}
-	for _, d := range append(details, props(p)...) {
-		fmt.Fprintf(&e.b, "%s  %s\n", bar, d)
-	}
-	for i, in := range inputs {
-		if i == len(inputs)-1 {
-			e.node(in, rest+"└─", rest+"  ")
-		} else {
-			e.node(in, rest+"├─", rest+"│ ")
-		}
-	}
-}
-
-// props are the lines that every node has.
-func props(p *Props) []string {
-	var cols []string
-	for _, c := range p.Columns {
-		cols = append(cols, c.Name+" "+c.Type.String())
-	}
-	keys := "none"
-	if len(p.Keys) > 0 {
-		var parts []string
-		for _, k := range p.Keys {
-			if len(k) == 0 {
-				parts = append(parts, "one row at most")
-			} else {
-				parts = append(parts, p.names(k))
-			}
-		}
-		keys = strings.Join(parts, ", ")
-	}
-	end := "unbounded"
-	if p.Bounded {
-		end = "bounded"
-	}
-	return []string{
-		"columns: " + strings.Join(cols, ", "),
-		fmt.Sprintf("changes: %s; unique: %s; %s", p.Mode, keys, end),
-	}
-}
-
 // names are columns by name, in parentheses. A name that occurs twice among the columns gets its position.
-func (p *Props) names(cols []int) string {
+func (p *Props) names(cols []int) string { return "(" + strings.Join(p.nameList(cols), ", ") + ")" }
+
+func (p *Props) nameList(cols []int) []string {
 	parts := make([]string, len(cols))
 	for i, c := range cols {
 		parts[i] = p.name(c)
 	}
-	return "(" + strings.Join(parts, ", ") + ")"
+	return parts
 }
 
 func (p *Props) name(c int) string {
@@ -185,20 +87,21 @@ func exprList(es []expr.Expr) string {
 
 func describeScan(n *Scan) (string, []string) {
 	d := []string{fmt.Sprintf("reads %s: %s", n.Spec.Mode, n.Why)}
-	var unused []string
-	used := map[int]bool{}
-	for _, c := range n.Spec.Columns {
-		used[c] = true
-	}
-	for i, c := range n.Spec.Table.Columns {
-		if !used[i] {
-			unused = append(unused, c.Name)
-		}
-	}
-	if len(unused) > 0 {
+	if unused := n.notRead(); len(unused) > 0 {
 		d = append(d, "not read: "+strings.Join(unused, ", "))
 	}
 	return fmt.Sprintf("Scan %s (%s)", n.Table, n.Connector.Name()), d
+}
+
+// notRead are the columns of the table that nothing uses.
+func (s *Scan) notRead() []string {
+	var names []string
+	for i, c := range s.Spec.Table.Columns {
+		if !slices.Contains(s.Spec.Columns, i) {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }
 
 func describeNormalise(n *Normalise) (string, []string) {

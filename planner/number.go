@@ -1,7 +1,19 @@
 package planner
 
 // walk calls f for each node of the plan once, inputs before the nodes that read them.
-func (p *Plan) walk(f func(Node)) {
+func (p *Plan) walk(f func(Node)) { walk(p.roots(), f) }
+
+// roots are the sinks.
+func (p *Plan) roots() []Node {
+	var roots []Node
+	for _, s := range p.Sinks {
+		roots = append(roots, s)
+	}
+	return roots
+}
+
+// walk calls f once for each of the nodes and what lies below them, inputs before the nodes that read them.
+func walk(roots []Node, f func(Node)) {
 	seen := map[Node]bool{}
 	var visit func(Node)
 	visit = func(n Node) {
@@ -14,8 +26,8 @@ func (p *Plan) walk(f func(Node)) {
 		}
 		f(n)
 	}
-	for _, s := range p.Sinks {
-		visit(s)
+	for _, r := range roots {
+		visit(r)
 	}
 }
 

@@ -44,6 +44,8 @@ func runScript(s *Session, text string) string {
 		switch st := st.(type) {
 		case *Job:
 			b.WriteString(st.Plan.Explain())
+		case *Explain:
+			b.WriteString(explained(st))
 		case *Text:
 			if len(st.Columns) > 0 {
 				fmt.Fprintln(&b, strings.Join(st.Columns, " | "))
@@ -59,4 +61,20 @@ func runScript(s *Session, text string) string {
 		return "ok\n"
 	}
 	return b.String()
+}
+
+// explained is the answer to an EXPLAIN. One that is to run the job first is told from one that is not.
+func explained(st *Explain) string {
+	text := st.Job.Plan.Explain()
+	if st.JSON {
+		b, err := ExplanationJSON([]*Explanation{st.Job.Plan.Explanation()})
+		if err != nil {
+			return err.Error() + "\n"
+		}
+		text = string(b)
+	}
+	if st.Analyze {
+		return "runs:\n" + text
+	}
+	return text
 }

@@ -45,7 +45,7 @@ type Script struct {
 	Steps []Step
 }
 
-// Step is one thing to do: *Job, *Text, *StopJob or *ShowJobs.
+// Step is one thing to do: *Job, *Explain, *Text, *StopJob or *ShowJobs.
 type Step interface{ step() }
 
 // Job is a plan to run: the INSERTs of a script, those of a statement set, or one top-level SELECT.
@@ -57,7 +57,16 @@ type Job struct {
 	Query bool
 }
 
-// Text is the answer of a statement that runs nothing: EXPLAIN, SHOW, DESCRIBE, SET without a key.
+// Explain asks for a job's plan to be shown.
+type Explain struct {
+	Job *Job
+	// JSON says that it is to be shown as JSON.
+	JSON bool
+	// Analyze says that the job, which ends by itself, is to be run, and what was measured shown too.
+	Analyze bool
+}
+
+// Text is the answer of a statement that runs nothing: SHOW, DESCRIBE, SET without a key.
 type Text struct {
 	Pos ast.Pos
 	// Columns and Rows are a table to show. Without columns Rows has one line of text in each row.
@@ -78,6 +87,7 @@ type ShowJobs struct {
 }
 
 func (*Job) step()     {}
+func (*Explain) step() {}
 func (*Text) step()    {}
 func (*StopJob) step() {}
 
@@ -178,14 +188,18 @@ func (r *run) statement(st ast.Statement) error {
 			r.out.Steps = append(r.out.Steps, &ShowJobs{st.Pos})
 			return nil
 		}
-	case *ast.QueryStatement, *ast.StatementSet:
-		plan, err := s.planStatement(st)
-		if err != nil {
-			return err
+	case *ast.Explain:
+		e, err := s.explain(st)
+		if err == nil {
+			r.out.Steps = append(r.out.Steps, e)
 		}
-		_, query := st.(*ast.QueryStatement)
-		r.out.Steps = append(r.out.Steps, &Job{Pos: st.Position(), Plan: plan, Query: query})
-		return nil
+		return err
+	case *ast.QueryStatement, *ast.StatementSet:
+		job, err := s.planStatement(st)
+		if err == nil {
+			r.out.Steps = append(r.out.Steps, job)
+		}
+		return err
 	}
 	text, err := s.answer(st)
 	if err == nil && text != nil {
@@ -196,10 +210,12 @@ func (r *run) statement(st ast.Statement) error {
 }
 
 // planStatement plans a SELECT, an INSERT or a statement set as a job of its own.
-func (s *Session) planStatement(st ast.Statement) (*Plan, error) {
+func (s *Session) planStatement(st ast.Statement) (*Job, error) {
 	jb := s.newJob(st.Position())
+	query := false
 	switch st := st.(type) {
 	case *ast.QueryStatement:
+		query = true
 		if err := jb.selectResult(st); err != nil {
 			return nil, err
 		}
@@ -217,7 +233,67 @@ func (s *Session) planStatement(st ast.Statement) (*Plan, error) {
 			}
 		}
 	}
-	return jb.plan()
+	plan, err := jb.plan()
+	if err != nil {
+		return nil, err
+	}
+	return &Job{Pos: st.Position(), Plan: plan, Query: query}, nil
+}
+
+// explain plans what an EXPLAIN is about.
+func (s *Session) explain(st *ast.Explain) (*Explain, error) {
+	e := &Explain{}
+	var analyze ast.Pos
+	for _, d := range st.Details {
+		switch d.Name {
+		case "JSON_EXECUTION_PLAN":
+			e.JSON = true
+		case "ANALYZE":
+			e.Analyze, analyze = true, d.Pos
+		case "CHANGELOG_MODE", "PLAN_ADVICE": // always shown, reasons where there was a choice
+		default:
+			return nil, notAvailable(d.Pos, "EXPLAIN "+d.Name, "plain EXPLAIN shows the tree with modes, keys, state and reasons; EXPLAIN ANALYZE runs a query and measures it")
+		}
+	}
+	job, err := s.planStatement(st.Statement)
+	if err != nil {
+		return nil, err
+	}
+	e.Job = job
+	if e.Analyze {
+		err = job.Plan.checkAnalyze(analyze)
+	}
+	return e, err
+}
+
+// checkAnalyze refuses a plan that an EXPLAIN ANALYZE at pos cannot run.
+func (p *Plan) checkAnalyze(pos ast.Pos) error {
+	for _, s := range p.Sinks {
+		if s.Transactional {
+			return hint(errAt(pos, "EXPLAIN ANALYZE keeps state in memory alone, and table %s is written exactly once, which needs a state directory", s.Table),
+				"explain the query alone, or have the table written at least once: /*+ OPTIONS('sink.delivery-guarantee' = 'at-least-once') */ behind its name")
+		}
+	}
+	var endless []string
+	p.walk(func(n Node) {
+		if s, ok := n.(*Scan); ok && !s.Bounded && !slices.Contains(endless, s.Table) {
+			endless = append(endless, s.Table)
+		}
+	})
+	if endless == nil {
+		return nil
+	}
+	return hint(errAt(pos, "EXPLAIN ANALYZE runs its statement to the end, and this one has none: %s", endlessly(endless)),
+		"bound it, as by /*+ OPTIONS('scan.bounded.mode' = 'latest-offset') */ behind the table's name, or leave ANALYZE out")
+}
+
+// endlessly says of tables that they never end.
+func endlessly(tables []string) string {
+	if len(tables) == 1 {
+		return "table " + tables[0] + " never ends"
+	}
+	last := len(tables) - 1
+	return "tables " + strings.Join(tables[:last], ", ") + " and " + tables[last] + " never end"
 }
 
 func (s *Session) newJob(pos ast.Pos) *jobBuilder {

@@ -30,6 +30,7 @@ type instance struct {
 	timed   []timedTable
 	unknown []*int64 // counters of deletes that deleted nothing
 	checks  []*op.Checker
+	meters  *meters // nil unless the job is measured
 	// What writes sinks anew; see reemission.
 	reemit []op.Reemitter
 	closed bool // gates are closed
@@ -49,10 +50,15 @@ type builder struct {
 // build makes instance index of fragment f.
 func (b *builder) build(f *fragment, index int) (*instance, error) {
 	in := &instance{frag: f, index: index, ctx: b.job.newExprCtx(), inputs: map[planner.Node][]op.Output{}, closed: b.job.control.closedFirst}
+	if b.job.cfg.Measure {
+		in.meters = newMeters()
+	}
 	for i := len(f.nodes) - 1; i >= 0; i-- { // consumers first: an operator is made with its output
+		barriers := len(in.barrier)
 		if err := b.node(in, f.nodes[i]); err != nil {
 			return nil, fmt.Errorf("node #%d: %w", f.nodes[i].Out().ID, err)
 		}
+		in.measureNode(f.nodes[i], barriers)
 	}
 	for i, j := 0, len(in.barrier)-1; i < j; i, j = i+1, j-1 {
 		in.barrier[i], in.barrier[j] = in.barrier[j], in.barrier[i]
@@ -61,6 +67,9 @@ func (b *builder) build(f *fragment, index int) (*instance, error) {
 		entry := in.inputs[l.parent.node][l.parent.port]
 		if l.exchange != nil {
 			entry = b.check(in, l.exchange, entry)
+			if b.first(l) {
+				entry = in.measureOutput(l.exchange, entry)
+			}
 		}
 		in.entry = append(in.entry, entry)
 	}
@@ -84,17 +93,18 @@ func (b *builder) output(in *instance, n planner.Node) (op.Output, error) {
 	if len(outs) == 0 {
 		return nil, fault.Errorf(fault.Internal, "internal: nothing reads its output")
 	}
+	var out op.Output = outs
 	if len(outs) == 1 {
-		return b.check(in, n, outs[0]), nil
+		out = outs[0]
 	}
-	return b.check(in, n, outs), nil
+	return in.measureOutput(n, b.check(in, n, out)), nil
 }
 
-func (b *builder) router(in *instance, l *link) *op.Router {
+func (b *builder) router(in *instance, l *link) op.Output {
 	edges := b.edges[l][in.index]
 	to := make([]op.Sender, len(edges))
 	for i, e := range edges {
-		to[i] = e
+		to[i] = in.measureSender(e)
 	}
 	x := l.exchange
 	by, fixed := op.RouteByKey, 0
@@ -112,9 +122,10 @@ func (b *builder) router(in *instance, l *link) *op.Router {
 	r := op.NewRouter(by, key, fixed, to, b.job.cfg.BatchRows)
 	r.SetNulls(nulls, scatter)
 	in.routers = append(in.routers, r)
-	in.barrier = append(in.barrier, r)
 	in.out = append(in.out, edges...)
-	return r
+	out, barrier := b.measureExchange(in, l, r)
+	in.barrier = append(in.barrier, barrier)
+	return out
 }
 
 func (b *builder) node(in *instance, n planner.Node) error {
@@ -125,6 +136,7 @@ func (b *builder) node(in *instance, n planner.Node) error {
 		return nil
 	}
 	if p, ok := n.(*planner.Project); ok && b.fused(p) {
+		in.meters.fuse(p)
 		return nil // the join below projects
 	}
 	made := n // the node whose rows come out
@@ -225,6 +237,9 @@ func (b *builder) table(in *instance, n planner.Node, port int, bag bool) *state
 	}
 	t := in.shard.Table(b.graph.tables[n][port], bag)
 	in.tables = append(in.tables, t)
+	if m := in.meters.node(n); m != nil {
+		m.tables = append(m.tables, t)
+	}
 	return t
 }
 

@@ -58,6 +58,8 @@ type Config struct {
 	PendingOutput PendingOutput
 	// Warn takes warnings for people, one sentence each, from any goroutine; nil drops them.
 	Warn func(msg string)
+	// Measure has every operator measured, for Job.Measure.
+	Measure bool
 	// Hooks let tests watch and steer the epochs; nil in production.
 	Hooks *Hooks
 }

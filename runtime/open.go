@@ -305,7 +305,7 @@ func (j *Job) startPaused() error {
 func (j *Job) addReader(in *instance) {
 	for _, s := range j.sources {
 		if s.frag == in.frag {
-			j.readers = append(j.readers, &readerTask{job: j, source: s, inst: in, r: s.source.Reader(in.index), cmds: make(chan command, 1)})
+			j.readers = append(j.readers, &readerTask{job: j, source: s, inst: in, r: in.measureReader(s.source.Reader(in.index)), cmds: make(chan command, 1)})
 		}
 	}
 }

@@ -183,7 +183,10 @@ func (t *shardTask) atBarrier(ctx context.Context, b *barrier) error {
 		}
 	}
 	for _, s := range t.inst.sinks {
-		if err := s.barrier(ctx, b); err != nil {
+		from := t.inst.meters.enter(t.inst.meters.node(s.node))
+		err := s.barrier(ctx, b)
+		t.inst.meters.enter(from)
+		if err != nil {
 			return err
 		}
 	}
@@ -203,6 +206,7 @@ func (t *shardTask) atBarrier(ctx context.Context, b *barrier) error {
 			rows += table.Rows()
 			bytes += table.Bytes()
 		}
+		t.inst.meters.noteState()
 		t.stateRows.Store(rows)
 		t.stateBytes.Store(bytes)
 	}

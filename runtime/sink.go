@@ -20,6 +20,7 @@ import (
 // into one epoch and cancel there, and the row that was sent would stay in the sink for ever.
 type sinkTask struct {
 	job    *Job
+	node   *planner.Sink
 	name   string
 	cons   *op.Consolidate
 	writer spi.Writer // nil for a transactional sink, which has box
@@ -37,7 +38,7 @@ func (j *Job) newSinkTask(s *planner.Sink, index int) *sinkTask {
 	}
 	open := j.sinks[s]
 	t := &sinkTask{
-		job: j, name: open.name, cons: op.NewConsolidate(pair, s.Spec.Mode == spi.Upsert), notNull: s.NotNull, columns: s.Out().Columns,
+		job: j, node: s, name: open.name, cons: op.NewConsolidate(pair, s.Spec.Mode == spi.Upsert), notNull: s.NotNull, columns: s.Out().Columns,
 	}
 	t.cons.SpillTo(j.store.Scratch(), j.epochMemory())
 	if open.box != nil {

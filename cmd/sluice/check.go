@@ -26,6 +26,12 @@ func (r *runner) check(script *planner.Script) error {
 				}
 			}
 			jobs = append(jobs, s)
+		case *planner.Explain:
+			if s.Analyze {
+				if _, err := r.analysis(s.Job); err != nil {
+					return &ast.Error{Pos: s.Job.Pos, Msg: err.Error(), Code: ast.CodeOptionValue}
+				}
+			}
 		}
 	}
 	if len(jobs) > 1 {

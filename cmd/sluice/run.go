@@ -12,6 +12,7 @@ import (
 	"github.com/sluicesql/sluice/cmd/sluice/internal/result"
 	"github.com/sluicesql/sluice/cmd/sluice/internal/vars"
 	"github.com/sluicesql/sluice/runtime"
+	"github.com/sluicesql/sluice/sql/ast"
 )
 
 // runFlags are the flags of sluice run.
@@ -139,7 +140,12 @@ func (f *runFlags) open(sources sourceTexts, args []string) (p *project, set *va
 }
 
 // run executes sluice run.
-func run(f *runFlags, sources sourceTexts, files []string) (err error) {
+func run(f *runFlags, sources sourceTexts, files []string) error {
+	return f.withScript(sources, files, (*runner).script)
+}
+
+// withScript calls do for the statements of what a command names, with a runner for their jobs.
+func (f *runFlags) withScript(sources sourceTexts, files []string, do func(*runner, []ast.Statement) error) (err error) {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -165,5 +171,5 @@ func run(f *runFlags, sources sourceTexts, files []string) (err error) {
 	r.project = p
 	r.sql = sources.script(p.files)
 	defer r.close()
-	return r.script(stmts)
+	return do(r, stmts)
 }

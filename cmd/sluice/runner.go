@@ -110,20 +110,9 @@ func (r *runner) end(err error) error {
 
 // script plans the statements and does what they ask for, in order.
 func (r *runner) script(stmts []ast.Statement) error {
-	session := planner.NewSession(newRegistry(r.out, r.notes))
-	session.ShowResults(r.flags.result)
-	if err := r.project.apply(session); err != nil {
-		return err
-	}
-	if err := r.flags.options.apply(session); err != nil {
-		return err
-	}
-	script, err := session.Run(stmts)
+	script, err := r.plan(stmts, r.out)
 	if err != nil {
-		return wrong(r.sources.locate(err))
-	}
-	if err := r.check(script); err != nil {
-		return wrong(r.sources.locate(err))
+		return err
 	}
 	for _, step := range script.Steps {
 		if err = r.step(step); err != nil || r.signals.interrupted() {
@@ -133,8 +122,33 @@ func (r *runner) script(stmts []ast.Statement) error {
 	return r.end(err)
 }
 
+// plan plans the statements and refuses what cannot be run. out is where tables print.
+func (r *runner) plan(stmts []ast.Statement, out io.Writer) (*planner.Script, error) {
+	session := planner.NewSession(newRegistry(out, r.notes))
+	session.ShowResults(r.flags.result)
+	if err := r.project.apply(session); err != nil {
+		return nil, err
+	}
+	if err := r.flags.options.apply(session); err != nil {
+		return nil, err
+	}
+	script, err := session.Run(stmts)
+	if err == nil {
+		err = r.check(script)
+	}
+	if err != nil {
+		return nil, wrong(r.sources.locate(err))
+	}
+	return script, nil
+}
+
 func (r *runner) step(step planner.Step) error {
 	switch s := step.(type) {
+	case *planner.Explain:
+		return r.answer(s, r.toEnd, func(text []byte) error {
+			_, err := r.out.Write(text)
+			return err
+		})
 	case *planner.Text:
 		return r.write(s)
 	case *planner.Job:
@@ -174,24 +188,13 @@ func (r *runner) job(j *planner.Job) error {
 		view, err = result.Open(spec, o)
 		return view, err
 	}
-	if cfg.MemoryBudget > 0 {
-		defer r.heap.tighten(cfg.MemoryBudget)()
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	r.stopper.set(cancel) // until it has started, there is nothing to end in order
-	job, err := runtime.Start(ctx, cfg)
-	if err == nil {
+	job, err := r.toEnd(cfg, func(job *runtime.Job) error {
 		running.Store(job)
-		r.stopper.set(job.Stop)
-		stopProgress := func() {}
 		if r.console != nil && o.Screen == nil {
-			stopProgress = r.showProgress(job)
+			defer r.showProgress(job)()
 		}
-		err = job.Wait()
-		stopProgress()
-		r.summary.Add(job.Stats())
-	}
+		return job.Wait()
+	})
 	if view != nil {
 		err = errors.Join(err, view.Finish(err == nil))
 	}
@@ -202,6 +205,24 @@ func (r *runner) job(j *planner.Job) error {
 		return &failure{code: exitInterrupted}
 	}
 	return &failure{exitFailed, r.sources.locate(err)}
+}
+
+// toEnd starts a job, which an interrupt stops, and has wait wait for its end. The job is nil when it did not start.
+func (r *runner) toEnd(cfg runtime.Config, wait func(*runtime.Job) error) (*runtime.Job, error) {
+	if cfg.MemoryBudget > 0 {
+		defer r.heap.tighten(cfg.MemoryBudget)()
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	r.stopper.set(cancel) // until it has started, there is nothing to end in order
+	job, err := runtime.Start(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	r.stopper.set(job.Stop)
+	err = wait(job)
+	r.summary.Add(job.Stats())
+	return job, err
 }
 
 // showProgress rewrites the line of progress until stop is called.

@@ -87,6 +87,9 @@ var volatile = []struct {
 	{regexp.MustCompile(`\b[0-9a-f]{32}\b`), "JOB"},
 	{regexp.MustCompile(`(\bsluice )[^ ]+( \(commit \w+\))? go[\d.]+ \w+/\w+`), "${1}VERSION"},
 	{regexp.MustCompile(`(on disk: +)[\d.]+ [kMG]?B`), "${1}N"},
+	{regexp.MustCompile(`(?m)(; )[\d.]+[nµm]?s\b(; state|$)`), "${1}N${2}"},
+	{regexp.MustCompile(`(ran for )[^;]+(; epochs: )\d+`), "${1}N${2}N"},
+	{regexp.MustCompile(`("(?:time_ns|elapsed_ns|epochs)":)\d+`), "${1}0"},
 	{regexp.MustCompile(`/tmp/\S*?/(\d{3}/)`), "/DIR/"},
 }
 

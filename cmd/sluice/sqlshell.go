@@ -269,6 +269,12 @@ func (s *shell) do(step planner.Step, st ast.Statement) error {
 	switch t := step.(type) {
 	case *planner.Text:
 		return s.show(t)
+	case *planner.Explain:
+		if s.loading && t.Analyze {
+			s.left = true
+			return nil
+		}
+		return s.explain(t)
 	case *planner.ShowJobs:
 		return s.jobs.show()
 	case *planner.StopJob:
@@ -305,6 +311,24 @@ func (s *shell) show(t *planner.Text) error {
 	return s.emit(display.Write(s.layout, t.Columns, t.Rows))
 }
 
+// explain shows the answer to an EXPLAIN.
+func (s *shell) explain(e *planner.Explain) error {
+	err := s.answer(e, func(cfg runtime.Config, wait func(*runtime.Job) error) (job *runtime.Job, err error) {
+		err = s.inFront(cfg, func(started *runtime.Job) error {
+			job = started
+			return wait(job)
+		})
+		if err == nil && s.front.interrupted() {
+			err = errStopped
+		}
+		return job, err
+	}, s.emit)
+	if errors.Is(err, errStopped) {
+		return s.cancelled()
+	}
+	return err
+}
+
 // emit writes something as a whole: into the file of \o, else to standard output, through a pager where there is
 // somebody who reads.
 func (s *shell) emit(text []byte) error {
@@ -332,9 +356,7 @@ func (s *shell) emit(text []byte) error {
 // for what goes on after the shell.
 func (s *shell) configOf(j *planner.Job) (runtime.Config, error) {
 	if j.Query {
-		for _, dir := range []string{planner.OptCheckpointDir, planner.OptStateCheckpointsDir, planner.OptStateBackend} {
-			j.Plan.Options[dir] = ""
-		}
+		keepInMemory(j)
 	}
 	cfg, err := s.config(j)
 	if err != nil {

@@ -199,6 +199,7 @@ func (r *run) start(shards int, crash bool) (ended bool, err error) {
 	if r.Lifetime != nil {
 		cfg.Hooks.Now = r.now
 	}
+	cfg.Measure = r.Seed%2 == 0
 	if r.EpochRows == 0 {
 		cfg.EpochMaxRows, cfg.EpochMaxAge = 1<<30, time.Hour
 	}
@@ -229,6 +230,8 @@ func (r *run) start(shards int, crash bool) (ended bool, err error) {
 		return false, fmt.Errorf("every row is deleted, and %d are left in the state", job.Stats().StateRows)
 	case crash && errors.Is(err, context.Canceled):
 		return false, nil
+	case err == nil && cfg.Measure:
+		err = checkMeasured(plan, job, r.Durable)
 	}
 	return err == nil, err
 }

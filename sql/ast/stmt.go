@@ -56,8 +56,8 @@ type Explain struct {
 	Statement Statement
 }
 
-// ExplainDetail is ESTIMATED_COST, CHANGELOG_MODE, PLAN_ADVICE or
-// JSON_EXECUTION_PLAN.
+// ExplainDetail is ESTIMATED_COST, CHANGELOG_MODE, PLAN_ADVICE,
+// JSON_EXECUTION_PLAN or, which Flink does not have, ANALYZE.
 type ExplainDetail struct {
 	Pos  Pos
 	Name string

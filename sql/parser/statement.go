@@ -180,7 +180,7 @@ func (p *parser) bareText(stop func(*token) bool) string {
 }
 
 // explainDetails are the details that EXPLAIN can be asked for.
-var explainDetails = []string{"ESTIMATED_COST", "CHANGELOG_MODE", "PLAN_ADVICE", "JSON_EXECUTION_PLAN"}
+var explainDetails = []string{"ESTIMATED_COST", "CHANGELOG_MODE", "PLAN_ADVICE", "JSON_EXECUTION_PLAN", "ANALYZE"}
 
 // explain reads EXPLAIN [details | PLAN FOR] statement.
 func (p *parser) explain() *ast.Explain {
