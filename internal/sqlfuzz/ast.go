@@ -158,7 +158,10 @@ func (f *from) clone() *from {
 	}
 	c := *f
 	c.sub, c.l, c.r, c.on = f.sub.clone(), f.l.clone(), f.r.clone(), f.on.clone()
-	c.unnest = f.unnest.clone()
+	c.unnest, c.cols, c.values = f.unnest.clone(), slices.Clone(f.cols), nil
+	for _, row := range f.values {
+		c.values = append(c.values, cloneExprs(row))
+	}
 	return &c
 }
 

@@ -123,9 +123,48 @@ func (e *editor) from(f *from, set func(*from)) {
 		}
 		return
 	}
-	if f.sub != nil {
+	switch {
+	case f.sub != nil:
 		e.query(f.sub, func(q *query) { f.sub = q })
+	case f.values != nil:
+		e.values(f)
+	case f.unnest != nil:
+		e.array(f.unnest)
 	}
+}
+
+// values offers VALUES with a row less, and with a column less.
+func (e *editor) values(f *from) {
+	for i := range f.values {
+		if len(f.values) > 1 {
+			e.add(func() { f.values = slices.Delete(f.values, i, i+1) })
+		}
+	}
+	for i := range f.cols {
+		if len(f.cols) > 1 {
+			e.add(func() {
+				f.cols = slices.Delete(f.cols, i, i+1)
+				for k := range f.values {
+					f.values[k] = slices.Delete(f.values[k], i, i+1)
+				}
+			})
+		}
+	}
+}
+
+// array offers an array with an element less, and with less in its elements.
+func (e *editor) array(a *expr) {
+	for i := range a.args {
+		if n := len(a.args); n > 1 {
+			e.add(func() { a.args, a.form = slices.Delete(a.args, i, i+1), arrayForms[n-2] })
+		}
+		e.expr(a.args[i], func(n *expr) { a.args[i] = n })
+	}
+}
+
+// null is NULL of a kind.
+func null(k kind) *expr {
+	return &expr{kind: k, form: literalForm, text: "CAST(NULL AS " + kinds[k].String() + ")"}
 }
 
 // expr offers arguments of the same kind, and NULL, in an expression's place.
@@ -135,10 +174,8 @@ func (e *editor) expr(x *expr, set func(*expr)) {
 			e.add(func() { set(a) })
 		}
 	}
-	if x.form != literalForm && x.form != columnForm {
-		e.add(func() {
-			set(&expr{kind: x.kind, form: literalForm, text: "CAST(NULL AS " + kinds[x.kind].String() + ")"})
-		})
+	if x.form != literalForm {
+		e.add(func() { set(null(x.kind)) })
 	}
 	for i := range x.args {
 		e.expr(x.args[i], func(n *expr) { x.args[i] = n })

@@ -166,7 +166,7 @@ var aggregates = []*form{
 	{sluice: "VAR_SAMP($1)$f", args: []kind{kindDouble}, out: kindDouble, need: Statistics},
 }
 
-// arrayForms are arrays to be unnested.
+// arrayForms are arrays to be unnested, each with an element more than the one before.
 var arrayForms = []*form{
 	{sluice: "ARRAY[$1]", duckdb: "[$1]", args: []kind{kindInt}},
 	{sluice: "ARRAY[$1, $2]", duckdb: "[$1, $2]", args: []kind{kindInt, kindInt}},

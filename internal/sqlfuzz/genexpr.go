@@ -121,8 +121,7 @@ var dateLiteral = &form{sluice: "DATE '$t'", sqlite: "'$t'"}
 func (g *generator) literal(k kind) *expr {
 	e := &expr{kind: k, form: literalForm}
 	if g.chance(8) {
-		e.text = "CAST(NULL AS " + kinds[k].String() + ")"
-		return e
+		return null(k)
 	}
 	switch k {
 	case kindInt:
