@@ -65,10 +65,10 @@ func (b *binder) lateralTable(t *ast.Join, d *ast.DerivedTable, l rel, left *sco
 	var joined rel
 	switch {
 	case f.agg != nil || t.Kind == ast.LeftJoin:
-		joined = &relOuter{kind: LeftJoin, left: first, right: in, conds: f.conds, solid: b.loosen(f.rel), asked: unrelated(f.conds, f.rel)}
+		joined = &relOuter{kind: LeftJoin, left: first, right: in, conds: f.conds, solid: b.loosen(f.rel), asked: true}
 	default:
 		j := &relJoin{inputs: []joinInput{first, in}, conds: f.conds}
-		if unrelated(f.conds, f.rel) {
+		if keys, _ := keysBetween(l, f.rel, f.conds); len(keys) == 0 {
 			j.crosses = 1
 		}
 		joined = j

@@ -20,6 +20,9 @@ type subqueries struct {
 	when []expr.Expr
 }
 
+// subqueryText is how a subquery in an expression is called in errors.
+const subqueryText = "this subquery"
+
 // attach joins r with the subqueries of the clause that was bound, which its expressions now see.
 func (s *subqueries) attach(r rel) rel {
 	for _, o := range s.joins {
@@ -114,21 +117,9 @@ func (b *binder) mark(sc *scope, pos ast.Pos, r rel, conds []expr.Expr) (expr.Ex
 		return nil, err
 	}
 	id := b.columns.add("$match", "match", types.Of(types.Boolean).Required())
-	o := &relOuter{kind: MarkJoin, right: joinInput{rel: r, pos: pos, kind: subqueryText}, conds: on, mark: id, asked: unrelated(conds, r)}
+	o := &relOuter{kind: MarkJoin, right: joinInput{rel: r, pos: pos, kind: subqueryText}, conds: on, mark: id, asked: true}
 	sc.subs.joins = append(sc.subs.joins, o)
 	return b.columns.ref(id), nil
-}
-
-// unrelated reports whether none of the conditions relates a subquery's rows to those around it.
-func unrelated(conds []expr.Expr, r rel) bool {
-	own := setOf(r.out())
-	return !slices.ContainsFunc(conds, func(c expr.Expr) bool {
-		inner, outer := false, false
-		for _, id := range expr.ColumnsOf(c) {
-			inner, outer = inner || own[id], outer || !own[id]
-		}
-		return inner && outer
-	})
 }
 
 // exists binds EXISTS.
@@ -363,7 +354,7 @@ func (b *binder) scalar(e *ast.Subquery, sc *scope) (expr.Expr, error) {
 	}
 	o := &relOuter{
 		kind: LeftJoin, right: joinInput{rel: f.rel, pos: e.Pos, kind: subqueryText}, conds: conds,
-		asked: unrelated(f.conds, f.rel), single: "the subquery at " + e.Pos.String(),
+		asked: true, single: "the subquery at " + e.Pos.String(),
 	}
 	own := f.rel.out()
 	col, plain := x.(*expr.Column)

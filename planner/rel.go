@@ -165,7 +165,8 @@ type relOuter struct {
 	solid colSet
 	// mark is the column that a mark join adds.
 	mark int
-	// asked says that every row may meet every other: nothing in the text relates the two inputs.
+	// asked says that every row may meet every other, where no equality says which: the join stands for a subquery,
+	// which looks at all rows.
 	asked bool
 	// single is, of a left join that stands for a scalar subquery, what an error calls that: a left row may
 	// have one match at most.

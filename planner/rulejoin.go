@@ -131,9 +131,6 @@ func small(r rel) bool {
 	return singleRow(r)
 }
 
-// subqueryText is how a subquery in an expression is called in errors.
-const subqueryText = "this subquery"
-
 // noEquality refuses a join that would be a cross product nobody asked for.
 func noEquality(cur rel, in joinInput, conds []expr.Expr) error {
 	for _, c := range conds {
@@ -147,10 +144,6 @@ func noEquality(cur rel, in joinInput, conds []expr.Expr) error {
 			return hint(errAt(in.pos, "%s cannot be made by the equality %s: values of %s cannot be a join key", in.kind, c, a.Type().Nullable()).Coded(ast.CodeJoinEquality),
 				"join by their parts")
 		}
-	}
-	if in.kind == subqueryText {
-		return hint(errAt(in.pos, "%s has no equality between its columns and those around it, so that every row would meet every other", in.kind).Coded(ast.CodeJoinEquality),
-			"add one to its WHERE, or compare with one value: write x > (SELECT MIN(y) FROM …) for EXISTS (SELECT 1 FROM … WHERE y < x)")
 	}
 	return hint(errAt(in.pos, "%s has no equality between its two sides, so that every row would meet every other", in.kind).Coded(ast.CodeJoinEquality),
 		"add a condition such as a.id = b.a_id to ON or WHERE, or write CROSS JOIN to ask for all pairs")

@@ -81,7 +81,7 @@ func simplified(o *relOuter, conds []expr.Expr) rel {
 	switch {
 	case o.kind == FullJoin && noLeft && noRight, o.kind == LeftJoin && noRight:
 		j := &relJoin{inputs: []joinInput{o.left, o.right}, conds: o.conds}
-		if o.asked {
+		if keys, _ := keysBetween(o.left.rel, o.right.rel, o.conds); o.asked && len(keys) == 0 {
 			j.crosses = 1
 		}
 		return j

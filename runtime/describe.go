@@ -13,7 +13,10 @@ import (
 func describe(r row.Row, cols []planner.Column, zone *time.Location) string {
 	b := []byte("(")
 	for i, c := range cols {
-		if i > 0 {
+		if strings.HasPrefix(c.Name, "$") {
+			continue // the planner's own
+		}
+		if len(b) > 1 {
 			b = append(b, ", "...)
 		}
 		b = append(b, c.Name...)

@@ -152,6 +152,14 @@ func (s *selection) clone() *selection {
 	return &c
 }
 
+// groups tells whether the rows are grouped.
+func (s *selection) groups() bool {
+	return s.distinct || len(s.group) > 0 || s.having != nil || slices.ContainsFunc(s.items, func(i item) bool { return i.e.aggregates() })
+}
+
+// aggregates tells whether an aggregate is in e.
+func (e *expr) aggregates() bool { return e.agg != nil || slices.ContainsFunc(e.args, (*expr).aggregates) }
+
 func (f *from) clone() *from {
 	if f == nil {
 		return nil

@@ -166,12 +166,13 @@ func (g *generator) inner(sc *scope, want []kind, correlated int) *query {
 		return g.query(1, nil, want)
 	}
 	q := g.selection(0, &scope{}, want)
-	g.correlate(q.sel, sc)
+	g.correlate(q.sel, sc, !q.sel.groups())
 	return q
 }
 
-// correlate adds an equality between a column inside and one outside to WHERE.
-func (g *generator) correlate(s *selection, sc *scope) {
+// correlate adds a comparison of a column inside with one outside to WHERE: an equality, or also another where all may
+// meet all.
+func (g *generator) correlate(s *selection, sc *scope, pairs bool) {
 	inside := s.from.columns()
 	for range 8 {
 		out := pick(g, sc.cols...)
@@ -180,6 +181,9 @@ func (g *generator) correlate(s *selection, sc *scope) {
 			continue
 		}
 		c := &expr{kind: kindBool, form: equals, args: []*expr{in.clone(), out.clone()}}
+		if pairs && g.with(NonEqui, 25) {
+			c.form = pick(g, compares...)
+		}
 		if s.where != nil {
 			c = &expr{kind: kindBool, form: andForm, args: []*expr{c, s.where}}
 		}
@@ -204,7 +208,7 @@ func (g *generator) scalarSubquery(k kind, sc *scope) *expr {
 	}
 	s.items = []item{{a, g.name("c")}}
 	if g.with(Correlated, 40) {
-		g.correlate(s, sc)
+		g.correlate(s, sc, false)
 	}
 	return &expr{kind: k, form: scalarForm, max: a.max, sub: &query{sel: s, cols: []column{{s.items[0].name, k, a.max}}}}
 }
@@ -227,7 +231,7 @@ func (g *generator) untaken(sc *scope) *expr {
 	}
 	s.items = []item{{value, g.name("c")}}
 	if g.with(Correlated, 50) {
-		g.correlate(s, sc)
+		g.correlate(s, sc, value.form == quotient)
 	}
 	taken := g.leaf(kindInt, sc)
 	return &expr{
