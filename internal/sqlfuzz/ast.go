@@ -158,7 +158,9 @@ func (s *selection) groups() bool {
 }
 
 // aggregates tells whether an aggregate is in e.
-func (e *expr) aggregates() bool { return e.agg != nil || slices.ContainsFunc(e.args, (*expr).aggregates) }
+func (e *expr) aggregates() bool {
+	return e.agg != nil || slices.ContainsFunc(e.args, (*expr).aggregates)
+}
 
 func (f *from) clone() *from {
 	if f == nil {
