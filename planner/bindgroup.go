@@ -18,6 +18,8 @@ type groupScope struct {
 	keys []extendItem
 	// shown are the keys' columns above the grouping: the same, but with grouping sets.
 	shown []int
+	// apart are the columns of the input that tellApart adds.
+	apart []extendItem
 	// items are the computed keys and arguments below the grouping.
 	items []extendItem
 	calls []aggCall
@@ -109,7 +111,7 @@ func (b *binder) tellApart(g *groupScope) {
 		if seen[c.id] {
 			same := b.columns.ref(c.id)
 			c.id = b.columns.copy(c.id)
-			g.items = append(g.items, extendItem{c.id, same})
+			g.apart = append(g.apart, extendItem{c.id, same})
 		}
 		seen[c.id] = true
 	}
@@ -390,8 +392,10 @@ func (b *binder) groupingFunction(c *ast.Call, g *groupScope) (expr.Expr, error)
 
 // rel is the grouping of in.
 func (g *groupScope) rel(b *binder, in rel) rel {
-	if len(g.items) > 0 {
-		in = &relExtend{in: in, items: g.items}
+	for _, items := range [][]extendItem{g.apart, g.items} {
+		if len(items) > 0 {
+			in = &relExtend{in: in, items: items}
+		}
 	}
 	if g.sets != nil {
 		return g.unionOfSets(b, in)
