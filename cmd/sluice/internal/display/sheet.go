@@ -49,12 +49,15 @@ type Cell struct {
 // nullText is what people see of a NULL.
 const nullText = "<NULL>"
 
-func (c Cell) shown() string {
+func (c Cell) text() string {
 	if c.Null {
 		return nullText
 	}
-	return Clean(c.Text)
+	return c.Text
 }
+
+// shown is the value on a line of a terminal.
+func (c Cell) shown() string { return Clean(c.text()) }
 
 // Column is a column of a sheet.
 type Column struct {
@@ -136,7 +139,7 @@ func (s *Sheet) Row(buf []byte, n int, cells []Cell) []byte {
 		return s.object(buf, cells)
 	case Markdown:
 		for _, c := range cells {
-			buf = append(buf, "| "+markdownCell(c.shown())+" "...)
+			buf = append(buf, "| "+markdownCell(c.text())+" "...)
 		}
 		return append(buf, "|\n"...)
 	}
@@ -232,6 +235,9 @@ func appendCSV(buf []byte, c Cell) []byte {
 	return append(buf, '"')
 }
 
-func markdownCell(s string) string {
-	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`, "`", "\\`").Replace(Clean(s))
-}
+// markdown is what Markdown reads as something else within a cell.
+var markdown = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "~", `\~`, "[", `\[`, "$", `\$`,
+	"&", "&amp;", "<", "&lt;", "\n", "<br>", "\r\n", "<br>")
+
+// markdownCell is s as a cell, which is one line of the file.
+func markdownCell(s string) string { return Clean(markdown.Replace(s)) }

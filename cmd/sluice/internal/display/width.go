@@ -4,6 +4,7 @@ package display
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/width"
 )
@@ -93,9 +94,10 @@ func runeWidth(r rune) int {
 }
 
 // Clean makes s safe for one line of a terminal: control characters, which could move the cursor or
-// change colours, appear as their pictures (␛, ␊), and what could reorder the line is left out.
+// change colours, appear as their pictures (␛, ␊), what is no UTF-8 as \uFFFD, and what could reorder the line is left
+// out.
 func Clean(s string) string {
-	if strings.IndexFunc(s, unsafe) < 0 {
+	if strings.IndexFunc(s, unsafe) < 0 && utf8.ValidString(s) {
 		return s
 	}
 	return strings.Map(func(r rune) rune {

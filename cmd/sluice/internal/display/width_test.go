@@ -18,7 +18,7 @@ func TestWidth(t *testing.T) {
 
 func TestClean(t *testing.T) {
 	for in, want := range map[string]string{
-		"plain ü": "plain ü", "a\x1b[31mb": "a␛[31mb", "a\nb\x7f": "a␊b␡", "\u202Eabc": "abc", "\u0085": "\uFFFD",
+		"plain ü": "plain ü", "a\x1b[31mb": "a␛[31mb", "a\nb\x7f": "a␊b␡", "\u202Eabc": "abc", "\u0085": "\uFFFD", "a\xffb\x9b": "a\uFFFDb\uFFFD",
 	} {
 		if got := Clean(in); got != want {
 			t.Errorf("Clean(%q) = %q, want %q", in, got, want)
