@@ -52,17 +52,28 @@ func (c *Completer) complete(text string) (word int, candidates []Candidate) {
 		return c.command(trimmed[1:])
 	}
 	toks := parser.Tokens(text)
+	prefix, end := "", 0
+	if n := len(toks); n > 0 {
+		end = toks[n-1].End
+	}
 	toks = toks[lastStatement(toks):]
-	prefix := ""
 	if n := len(toks); n > 0 {
 		last := toks[n-1]
 		switch {
 		case last.Kind == parser.WrongToken && strings.HasPrefix(text[last.Start:], "'"):
 			prefix, toks = text[last.Start:], toks[:n-1]
 			return len(prefix), filter(c.strings(text, toks), prefix)
+		case last.Kind == parser.WrongToken && strings.HasPrefix(text[last.Start:], "`"):
+			prefix, toks = text[last.Start:], toks[:n-1]
+			return len(prefix), filter(backquoted(c.words(toks)), prefix)
+		case last.Kind == parser.WrongToken:
+			return 0, nil // a comment that is open, or nothing that could go on
 		case last.End == len(text) && (last.Kind == parser.WordToken || last.Kind == parser.QuotedToken):
 			prefix, toks = text[last.Start:], toks[:n-1]
 		}
+	}
+	if rest := text[end:]; strings.Contains(rest[strings.LastIndexByte(rest, '\n')+1:], "--") {
+		return 0, nil // a comment up to the end of the line
 	}
 	return len(prefix), filter(c.words(toks), prefix)
 }
@@ -101,7 +112,7 @@ func (c *Completer) command(text string) (int, []Candidate) {
 	case "i", "o", "g":
 		return len(arg), files(arg)
 	case "d":
-		return len(arg), filter(group("table", c.catalog.Tables()), arg)
+		return len(arg), filter(names("table", c.catalog.Tables()), arg)
 	case "h":
 		return len(arg), filter(group("topic", c.topics), arg)
 	}
@@ -131,6 +142,35 @@ func group(name string, texts []string) []Candidate {
 	return out
 }
 
+// names are names of the catalog as statements write them: in backquotes where they have to.
+func names(what string, all []string) []Candidate {
+	out := group(what, all)
+	for i := range out {
+		n := out[i].Text
+		if toks := parser.Tokens(n); len(toks) != 1 || toks[0].Kind != parser.WordToken || len(toks[0].Text) != len(n) || parser.Reserved(toks[0].Word) {
+			out[i].Text = backquote(n)
+		}
+	}
+	return out
+}
+
+func backquote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+
+// backquoted are those of the candidates that are names, in backquotes.
+func backquoted(all []Candidate) []Candidate {
+	var out []Candidate
+	for _, c := range all {
+		if c.Group != "table" && c.Group != "column" {
+			continue
+		}
+		if !strings.HasPrefix(c.Text, "`") {
+			c.Text = backquote(c.Text)
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
 func isWord(t parser.Token, words ...string) bool {
 	return t.Kind == parser.WordToken && slices.Contains(words, strings.ToUpper(t.Text))
 }
@@ -146,17 +186,17 @@ func (c *Completer) words(toks []parser.Token) []Candidate {
 		return group("topic", c.topics)
 	}
 	if last.Kind == parser.SignToken && last.Text == "." && n >= 2 {
-		return group("column", c.columns(toks, toks[n-2].Text))
+		return names("column", c.columns(toks, toks[n-2].Text))
 	}
 	if isWord(last, "FROM", "JOIN", "INTO", "DESCRIBE", "DESC") || n >= 2 && isWord(last, "TABLE", "VIEW") && !isWord(toks[0], "CREATE") {
-		out := group("table", c.catalog.Tables())
+		out := names("table", c.catalog.Tables())
 		return append(out, group("keyword", []string{"LATERAL", "UNNEST"})...)
 	}
 	if isWord(last, "SHOW") {
 		return group("keyword", parser.Shown())
 	}
-	out := group("column", c.columns(toks, ""))
-	out = append(out, group("table", c.catalog.Tables())...)
+	out := names("column", c.columns(toks, ""))
+	out = append(out, names("table", c.catalog.Tables())...)
 	out = append(out, c.functions...)
 	return append(out, group("keyword", parser.Keywords())...)
 }
