@@ -52,7 +52,7 @@ func (b *binder) query(q *ast.Query) (*boundQuery, error) {
 			return nil, err
 		}
 	}
-	if len(q.OrderBy) > 0 && q.Limit == nil && q.Offset == nil && !(q == b.result && b.s.showsTables()) {
+	if len(q.OrderBy) > 0 && q.Limit == nil && q.Offset == nil && (q != b.result || !b.s.showsTables()) {
 		help := "the rows of a result that is kept up to date have no order; leave it out, or add LIMIT n to keep the first n rows"
 		if q == b.result {
 			help += "; a table that is shown has one: SET '" + OptResultMode + "' = 'table'"

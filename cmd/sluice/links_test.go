@@ -55,12 +55,19 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// Every page can be come to from the index of docs/.
+// Every page can be come to from the index of docs/, and every example from that of examples/.
 func TestIndex(t *testing.T) {
-	index := string(read(t, filepath.Join(repository(t), "docs/README.md")))
-	for _, page := range pagesOf(t, "docs/*.md", "docs/howto/*.md") {
-		if name := strings.TrimPrefix(page, "docs/"); name != "README.md" && !strings.Contains(index, "]("+name+")") {
-			t.Errorf("docs/README.md has no link to %s", name)
+	for index, pages := range map[string][]string{
+		"docs/README.md":     pagesOf(t, "docs/*.md", "docs/howto/*.md"),
+		"examples/README.md": pagesOf(t, "examples/*/sluice.yaml"),
+	} {
+		folder := filepath.Dir(index)
+		text := string(read(t, filepath.Join(repository(t), index)))
+		for _, page := range pages {
+			name := strings.TrimSuffix(strings.TrimPrefix(page, folder+"/"), "/sluice.yaml")
+			if page != index && !strings.Contains(text, "]("+name+")") {
+				t.Errorf("%s has no link to %s", index, name)
+			}
 		}
 	}
 }
