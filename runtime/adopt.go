@@ -40,7 +40,7 @@ func (j *Job) adopt(g *graph, last *cutRecord, replay *[]cutRecord, found bool) 
 	if err != nil {
 		return nil, err
 	}
-	f := j.newFit(g, was)
+	f := newFit(j.cfg.Plan, g, was, j.cfg.Redact)
 	if len(f.losses) > 0 && !j.cfg.AllowRebuild {
 		return nil, f.refusal(j.cfg.StateDir, was)
 	}
@@ -76,7 +76,7 @@ func (j *Job) adopt(g *graph, last *cutRecord, replay *[]cutRecord, found bool) 
 
 // notePlan has the plan's record written where it is not there.
 func (j *Job) notePlan(g *graph, a *adoption) error {
-	b, err := json.Marshal(j.planRecord(g))
+	b, err := json.Marshal(newRecord(&j.cfg, g))
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,6 +19,8 @@ import (
 type fit struct {
 	// kept are the tables of the operators that keep their state.
 	kept map[planner.Node][]uint16
+	// keeps tells, for people, which those are.
+	keeps []string
 	// positions are the names of the inputs that go on where they were.
 	positions map[string]bool
 	// drop are the tables of the operators that nothing needs any more.
@@ -37,14 +40,13 @@ type operator struct {
 	why string          // why state that is there cannot be used
 }
 
-// newFit compares the job's plan with the recorded one, whose texts are without secrets.
-func (j *Job) newFit(g *graph, was *planRecord) *fit {
-	p := j.cfg.Plan
+// newFit compares a plan, cut into g, with the recorded one, whose texts are without secrets, as redact makes those of p.
+func newFit(p *planner.Plan, g *graph, was *planRecord, redact func(string) string) *fit {
 	f := &fit{kept: map[planner.Node][]uint16{}, positions: map[string]bool{}}
 	operators, planned := p.Operators(), p.Inputs()
 	ops := map[planner.Node]*operator{}
 	for _, o := range operators {
-		o.Text = j.cfg.Redact(o.Text)
+		o.Title, o.Text = redact(o.Title), redact(o.Text)
 		op := &operator{Operator: o}
 		for i := range was.Operators {
 			if was.Operators[i].Signature == o.Signature {
@@ -139,6 +141,7 @@ func (f *fit) component(nodes []planner.Node, ops map[planner.Node]*operator, in
 	case fits:
 		for _, o := range mine {
 			f.kept[o.Node] = o.was.Tables
+			f.keeps = append(f.keeps, fmt.Sprintf("%s (reads %s)", o.Title, strings.Join(readsOf(o.Node), ", ")))
 		}
 		for name := range known {
 			f.positions[name] = true
@@ -153,7 +156,7 @@ func (f *fit) component(nodes []planner.Node, ops map[planner.Node]*operator, in
 	for _, o := range mine {
 		reasons = append(reasons, o.reason(was, used))
 	}
-	f.losses = append(f.losses, fmt.Sprintf("read again from the start: %s\n%s", strings.Join(tables, ", "), indent(strings.Join(reasons, "\n"))))
+	f.losses = append(f.losses, fmt.Sprintf("read again from the start: %s\n%s", cmp.Or(strings.Join(tables, ", "), "VALUES"), indent(strings.Join(reasons, "\n"))))
 }
 
 // reason says what of an operator of a component that is rebuilt fits and what does not.

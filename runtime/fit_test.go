@@ -111,10 +111,31 @@ func (d *directory) start(sql string, change func(*runtime.Config)) error {
 	if change != nil {
 		change(&cfg)
 	}
+	compared := d.compare(&cfg)
 	var err error
 	d.job, err = runtime.Start(context.Background(), cfg)
+	if lost := compared != nil && len(compared.Lost) > 0; lost && !cfg.AllowRebuild && err == nil || !lost && err != nil && strings.Contains(err.Error(), "would lose some of it") {
+		d.t.Errorf("compared, %v is lost; the start: %v", compared, err)
+	}
 	return err
 }
+
+// compare tells what starting a job would lose of the directory's state; nil where there is none to compare with.
+func (d *directory) compare(cfg *runtime.Config) *runtime.Comparison {
+	d.t.Helper()
+	if cfg.FromSavepoint != "" || cfg.Hooks.FS != nil {
+		return nil
+	}
+	was, err := runtime.ReadRecordedPlan(nil, cfg.StateDir, "sluice test")
+	if err != nil {
+		return nil // nothing has run there
+	}
+	c, err := was.Compare(cfg.Plan, keepText)
+	d.must(err)
+	return c
+}
+
+func keepText(text string) string { return text }
 
 // crash runs a job that is killed when so many of its epochs are done; no checkpoint comes by time. It reports whether
 // the job had not ended by itself.
@@ -304,9 +325,16 @@ func TestRebuild(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newDirectory(t)
 			d.must(d.run(c.from, nil))
+			was, err := runtime.RecordPlan(d.planOf(c.from), keepText)
+			d.must(err)
+			planned, err := was.Compare(d.planOf(c.to), keepText)
+			d.must(err)
+			if found := d.compare(&runtime.Config{Plan: d.planOf(c.to), StateDir: d.dir, Hooks: &runtime.Hooks{}}); !slices.Equal(planned.Lost, found.Lost) || !slices.Equal(planned.Kept, found.Kept) {
+				t.Errorf("of the plan, compared: %v; of the directory: %v", planned, found)
+			}
 			before := d.log.last
 			d.grow(100)
-			err := d.run(c.to, nil)
+			err = d.run(c.to, nil)
 			for _, part := range c.errs {
 				if err == nil || !strings.Contains(err.Error(), part) {
 					t.Fatalf("refused without %q: %v", part, err)

@@ -48,15 +48,15 @@ type sinkRecord struct {
 	Signature string `json:"signature"`
 }
 
-// planRecord describes the job's plan, with its tables as g numbers them.
-func (j *Job) planRecord(g *graph) *planRecord {
-	p := j.cfg.Plan
+// newRecord describes a job's plan, with its tables as g numbers them.
+func newRecord(cfg *Config, g *graph) *planRecord {
+	p := cfg.Plan
 	r := &planRecord{
-		Signatures: planner.SignatureVersion, Version: j.cfg.Version, Name: p.Options[planner.OptPipelineName],
-		SQL: j.cfg.SQL, Explain: j.cfg.Redact(p.Explain()), Fingerprint: p.Fingerprint,
+		Signatures: planner.SignatureVersion, Version: cfg.Version, Name: p.Options[planner.OptPipelineName],
+		SQL: cfg.SQL, Explain: cfg.Redact(p.Explain()), Fingerprint: p.Fingerprint,
 	}
 	for _, o := range p.Operators() {
-		r.Operators = append(r.Operators, operatorRecord{o.Signature, o.Title, j.cfg.Redact(o.Text), readsOf(o.Node), g.tables[o.Node]})
+		r.Operators = append(r.Operators, operatorRecord{o.Signature, cfg.Redact(o.Title), cfg.Redact(o.Text), readsOf(o.Node), g.tables[o.Node]})
 	}
 	for _, in := range p.Inputs() {
 		r.Inputs = append(r.Inputs, inputRecord{in.Name, tableOf(in.Node), in.Signature})

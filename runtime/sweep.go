@@ -135,7 +135,7 @@ func (j *Job) newSweep(o SweepOptions) (*sweep, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := j.newFit(g, was)
+	f := newFit(j.cfg.Plan, g, was, j.cfg.Redact)
 	if len(f.losses) > 0 || f.fresh {
 		return nil, fault.Errorf(fault.StatePlan, "the SQL is not that of the job of %s", j.cfg.StateDir).
 			Fix("sweep with the SQL that it ran with last")

@@ -56,7 +56,7 @@ func TestSecretsOfPipelines(t *testing.T) {
 			}
 			seen := ""
 			for _, args := range [][]string{{"run", "."}, {"run", "--state-dir", "state", "."}, {"explain", "."}, {"explain", "--format", "json", "."}, {"explain", "--format", "dot", "."},
-				{"explain", "--format", "mermaid", "."}, {"explain", "--format", "svg", "."}, {"explain", "--analyze", "."}, {"state", "info", "state"},
+				{"explain", "--format", "mermaid", "."}, {"explain", "--format", "svg", "."}, {"explain", "--analyze", "."}, {"diff", ".", "."}, {"state", "info", "state"},
 				{"sql", "."}, {"sql", ".", "-e", `\i pipeline.sql`}} {
 				o := sluice(t, dir, "", args...)
 				seen += o.stdout + o.stderr

@@ -29,7 +29,7 @@ into Kafka, and keeps the results up to date: exactly, in real time, on one mach
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newRun(sources), newSQL(sources), newExplain(sources), newCheck(sources), newFmt(sources), newInfer(), newInit(), newTest(sources), newMan(), newJobs(), newStatus(), newStop(), newPause(), newResume(), newSavepoint(), newState(), newSweep(sources), newVersion())
+	root.AddCommand(newRun(sources), newSQL(sources), newExplain(sources), newDiff(sources), newCheck(sources), newFmt(sources), newInfer(), newInit(), newTest(sources), newMan(), newJobs(), newStatus(), newStop(), newPause(), newResume(), newSavepoint(), newState(), newSweep(sources), newVersion())
 	completeValues(root)
 	return root // cobra adds the command that writes completions for several shells
 }

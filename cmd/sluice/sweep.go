@@ -117,6 +117,18 @@ func writeSweep(w io.Writer, table string, apply bool, r *runtime.SweepResult) e
 
 // onePlan is the plan of the one job of SQL files.
 func onePlan(sources sourceTexts, args []string, env environmentFlag, variables variableFlag, options optionFlag) (*planner.Plan, error) {
+	plans, err := plansOf(sources, args, env, variables, options)
+	if err == nil && len(plans) != 1 {
+		err = wrong(fmt.Errorf("the files hold %d jobs, and a state directory belongs to one", len(plans)))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return plans[0], nil
+}
+
+// plansOf are the plans of the jobs of SQL files.
+func plansOf(sources sourceTexts, args []string, env environmentFlag, variables variableFlag, options optionFlag) ([]*planner.Plan, error) {
 	session, stmts, err := sources.prepare(args, env, variables, options)
 	if err != nil {
 		return nil, err
@@ -131,8 +143,5 @@ func onePlan(sources sourceTexts, args []string, env environmentFlag, variables 
 			plans = append(plans, j.Plan)
 		}
 	}
-	if len(plans) != 1 {
-		return nil, wrong(fmt.Errorf("the files hold %d jobs, and a state directory belongs to one", len(plans)))
-	}
-	return plans[0], nil
+	return plans, nil
 }
