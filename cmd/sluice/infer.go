@@ -116,18 +116,18 @@ func checkSample(flag string, n int) error {
 }
 
 // sample reads messages from the beginning of the topics that options name, until it is interrupted.
-func sample(ctx context.Context, o spi.Options, n int) ([]kafka.Sampled, error) {
+func sample(ctx context.Context, o spi.Options, n int) (*kafka.Sample, error) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, samplePatience)
 	defer cancel()
-	return kafka.Sample(ctx, o, n)
+	return kafka.ReadSample(ctx, o, n)
 }
 
-func messagesOf(sampled []kafka.Sampled) []spi.Message {
-	messages := make([]spi.Message, len(sampled))
-	for i := range sampled {
-		messages[i] = sampled[i].Message
+func messagesOf(sampled *kafka.Sample) []spi.Message {
+	messages := make([]spi.Message, len(sampled.Records))
+	for i := range sampled.Records {
+		messages[i] = sampled.Records[i].Message
 	}
 	return messages
 }

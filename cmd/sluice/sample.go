@@ -16,6 +16,7 @@ import (
 	jsonformat "github.com/sluicesql/sluice/connectors/format/json"
 	"github.com/sluicesql/sluice/connectors/kafka"
 	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/planner"
 	"github.com/sluicesql/sluice/sql/ast"
 )
@@ -57,11 +58,11 @@ func (c *checker) samples(script *planner.Script, registry *spi.Registry, stmts 
 		if canUpsert && len(t.PrimaryKey) > 0 && !layout.ExceptKey {
 			spec = layout.ValueSpec(spi.Upsert)
 		}
-		messages, err := sample(context.Background(), t.Options, c.sample.n)
+		sampled, err := sample(context.Background(), t.Options, c.sample.n)
 		if err != nil {
 			return nil, &failure{exitFailed, fmt.Errorf("table %s: %w", t.Name, err)}
 		}
-		r, err := infer.Check(format, spec, layout.ValueOptions, messagesOf(messages))
+		r, err := infer.Check(format, spec, layout.ValueOptions, messagesOf(sampled))
 		if err != nil {
 			return nil, &failure{exitFailed, fmt.Errorf("table %s: %w", t.Name, err)}
 		}
@@ -73,6 +74,13 @@ func (c *checker) samples(script *planner.Script, registry *spi.Registry, stmts 
 		skips, err := spi.SkipsErrors(layout.ValueOptions)
 		if err != nil {
 			return nil, wrong(err)
+		}
+		if spec.Mode == spi.Upsert {
+			if err := layout.CheckPartitions(sampled.Partitions); err != nil {
+				msg, code, hint := fault.Split(err)
+				e := &ast.Error{Pos: columnPlace(stmts, t.Name, ""), Msg: fmt.Sprintf("table %s: %s", t.Name, msg), Code: code, Hint: hint}
+				found = append(found, findings.Finding{Severity: findings.Error, Error: c.sources.locateOne(e)})
+			}
 		}
 		for i := range r.Columns {
 			found = append(found, c.sampledColumn(t, r, &r.Columns[i], skips, stmts)...)

@@ -46,11 +46,9 @@ func (c *connector) CheckSource(t *spi.Table) (spi.SourceTraits, error) {
 	if c.upsert {
 		native, canUpsert = spi.Upsert, false
 	}
-	var partial *spi.Partial
-	if f, ok := s.layout.ValueFormat.(spi.PartialFormat); ok && !c.upsert {
-		if partial, err = f.Partial(s.layout.ValueOptions, s.layout.valueOptionPrefix); err != nil {
-			return spi.SourceTraits{}, err
-		}
+	partial, err := s.layout.partial()
+	if err != nil {
+		return spi.SourceTraits{}, err
 	}
 	return spi.SourceTraits{
 		Notes:  s.notes,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/internal/near"
 )
 
@@ -332,4 +333,23 @@ func (l *Layout) checkEncoding(mode spi.Mode) error {
 		}
 	}
 	return nil
+}
+
+// partial says how rows are completed whose events leave out values; nil where none do.
+func (l *Layout) partial() (*spi.Partial, error) {
+	f, ok := l.ValueFormat.(spi.PartialFormat)
+	if !ok || l.upsert {
+		return nil, nil
+	}
+	return f.Partial(l.ValueOptions, l.valueOptionPrefix, len(l.table.PrimaryKey) > 0)
+}
+
+// CheckPartitions refuses a table that n partitions hold together although an option of it wants them in one order.
+func (l *Layout) CheckPartitions(n int) error {
+	p, err := l.partial()
+	if err != nil || p == nil || p.OneOrder == "" || n < 2 {
+		return err
+	}
+	return fault.Errorf(fault.MessageTruncate, "%s needs one partition, and the table has %d: nothing tells which rows of the others came before a TRUNCATE", p.OneOrder, n).
+		Fix("have Debezium write the table to one topic of one partition, or leave the option out")
 }

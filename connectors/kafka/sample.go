@@ -21,9 +21,15 @@ type Sampled struct {
 	spi.Message
 }
 
-// Sample reads up to n records from the beginnings of the partitions of the topics that a table's options name ('topic'
-// or 'topic-pattern'), the same number from each as far as they have them, and returns them partition by partition, in order.
-func Sample(ctx context.Context, o spi.Options, n int) (_ []Sampled, err error) {
+// Sample is the beginning of a table's topics.
+type Sample struct {
+	Records    []Sampled // partition by partition, in order
+	Partitions int
+}
+
+// ReadSample reads up to n records from the beginnings of the partitions of the topics that a table's options name ('topic'
+// or 'topic-pattern'), the same number from each as far as they have them.
+func ReadSample(ctx context.Context, o spi.Options, n int) (_ *Sample, err error) {
 	cfg := sourceConfig{start: point{kind: earliest}, end: point{kind: latest}}
 	if cfg.settings, err = parseProperties(o); err != nil {
 		return nil, err
@@ -40,7 +46,8 @@ func Sample(ctx context.Context, o spi.Options, n int) (_ []Sampled, err error) 
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
 	s.r = src.readers[0]
-	return s.read(ctx, n)
+	records, err := s.read(ctx, n)
+	return &Sample{records, len(s.r.parts)}, err
 }
 
 // sampler reads a sample by a source, whose one reader it is.

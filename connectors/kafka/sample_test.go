@@ -38,10 +38,11 @@ func TestSample(t *testing.T) {
 		{options("topic-pattern", `s\..*`), 2, map[string]int{}},
 		{options("topic", "empty"), 10, map[string]int{}},
 	} {
-		got, err := Sample(ctx, c.o, c.n)
+		sample, err := ReadSample(ctx, c.o, c.n)
 		if err != nil {
 			t.Fatal(err)
 		}
+		got := sample.Records
 		if len(got) > c.n {
 			t.Errorf("%v: %d records, want at most %d", c.o, len(got), c.n)
 		}
@@ -61,10 +62,11 @@ func TestSample(t *testing.T) {
 			t.Errorf("%v: %d records", c.o, len(got))
 		}
 	}
-	small, err := Sample(ctx, options("topic", "s.small"), 3)
-	if err != nil {
-		t.Fatal(err)
+	sample, err := ReadSample(ctx, options("topic", "s.small"), 3)
+	if err != nil || sample.Partitions != 1 {
+		t.Fatal(sample, err)
 	}
+	small := sample.Records
 	if string(small[0].Value) != "a" || small[1].Value != nil || small[2].Key != nil {
 		t.Errorf("records are %v", small)
 	}
@@ -73,7 +75,7 @@ func TestSample(t *testing.T) {
 		if value == "(" {
 			name = "topic-pattern"
 		}
-		if _, err := Sample(ctx, options(name, value), 1); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ReadSample(ctx, options(name, value), 1); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %s", value, err, want)
 		}
 	}
@@ -119,8 +121,8 @@ func TestSampleOfCompacted(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	got, err := Sample(ctx, spi.Options{"topic": "t", "properties.bootstrap.servers": b.Addr()}, 100)
-	if err != nil || len(got) != 2 || got[1].Offset != 1 {
+	got, err := ReadSample(ctx, spi.Options{"topic": "t", "properties.bootstrap.servers": b.Addr()}, 100)
+	if err != nil || len(got.Records) != 2 || got.Records[1].Offset != 1 {
 		t.Errorf("got %v, %v", got, err)
 	}
 }

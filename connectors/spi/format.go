@@ -36,8 +36,9 @@ type Format interface {
 // PartialFormat is a Format whose messages may leave out values that did not change.
 type PartialFormat interface {
 	Format
-	// Partial is SourceTraits.Partial, by the format's options without their prefix. prefix is that prefix.
-	Partial(o Options, prefix string) (*Partial, error)
+	// Partial is SourceTraits.Partial, by the format's options without their prefix. prefix is that prefix; keyed says that
+	// the table has a primary key, without which an option that means nothing then is an *OptionError.
+	Partial(o Options, prefix string, keyed bool) (*Partial, error)
 }
 
 // DecodeSpec is what a decoder delivers.

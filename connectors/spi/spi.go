@@ -105,6 +105,9 @@ type Partial struct {
 	Null bool
 	// Keep asks for the rows to be kept whole before anything reads them.
 	Keep bool
+	// OneOrder names the option that has all events of the table come in one order, which those of several partitions
+	// do not; empty for none.
+	OneOrder string
 	// Fix says in errors what to do about a value that no row kept has.
 	Fix string
 }

@@ -101,7 +101,7 @@ func Parts() []Part {
 			{MessageAfter, "An event does not hold the row as it is now."},
 			{MessageKey, "The message's key does not say which row it is about."},
 			{MessageSchema, "The schema that a message embeds is missing, or cannot be read."},
-			{MessageTruncate, "The table was truncated, and the topic's partitions do not tell which rows came before."},
+			{MessageTruncate, "The topic's partitions do not tell which rows came before a TRUNCATE of the table."},
 		}},
 		{"Rows", []Described{
 			{RowValue, "An expression has no value for a row."},

@@ -392,7 +392,7 @@ func TestNoAllocations(t *testing.T) {
 func TestTruncateKeepsRows(t *testing.T) {
 	for value, want := range map[string]bool{"clear": true, "CLEAR": true, "ignore": false, "error": false} {
 		o := spi.Options{"truncate": value}
-		p, err := Format{}.Partial(o, "")
+		p, err := Format{}.Partial(o, "", true)
 		if err != nil || p.Keep != want {
 			t.Errorf("%s: %+v %v", value, p, err)
 		}
@@ -400,7 +400,7 @@ func TestTruncateKeepsRows(t *testing.T) {
 			t.Errorf("%s: the decoder clears: %t", value, s.clear)
 		}
 	}
-	if _, err := (Format{}).Partial(spi.Options{"truncate": "clean"}, ""); err == nil {
+	if _, err := (Format{}).Partial(spi.Options{"truncate": "clean"}, "", true); err == nil {
 		t.Error("an unknown value")
 	}
 }

@@ -65,7 +65,7 @@ const (
 )
 
 // Partial implements spi.PartialFormat.
-func (Format) Partial(o spi.Options, prefix string) (*spi.Partial, error) {
+func (Format) Partial(o spi.Options, prefix string, keyed bool) (*spi.Partial, error) {
 	v, err := o.Enum(unavailable, fromState, fromState, orNull, keepRows)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,20 @@ func (Format) Partial(o spi.Options, prefix string) (*spi.Partial, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !keyed {
+		// A table without a key keeps no row by which a value could be completed, nor any to be taken back.
+		switch _, set := o[unavailable]; {
+		case set:
+			return nil, needsKey(prefix+unavailable, v)
+		case truncated == clearTable:
+			return nil, needsKey(prefix+truncate, truncated)
+		}
+		return nil, nil
+	}
 	p := &spi.Partial{Null: v == orNull, Keep: v == keepRows || truncated == clearTable, Fix: "set REPLICA IDENTITY FULL for the table in PostgreSQL"}
+	if truncated == clearTable {
+		p.OneOrder = fmt.Sprintf("'%s%s' = '%s'", prefix, truncate, clearTable)
+	}
 	switch {
 	case p.Keep && !p.Null:
 		p.Fix += fmt.Sprintf(", or '%s%s' = '%s', which makes the value NULL", prefix, unavailable, orNull)
@@ -82,6 +95,11 @@ func (Format) Partial(o spi.Options, prefix string) (*spi.Partial, error) {
 		p.Fix += fmt.Sprintf(", or '%s%s' = '%s', which keeps the table's rows, or '%s', which makes the value NULL", prefix, unavailable, keepRows, orNull)
 	}
 	return p, nil
+}
+
+// needsKey is the error of an option that a table without a primary key has.
+func needsKey(option, value string) error {
+	return &spi.OptionError{Name: option, Msg: fmt.Sprintf("'%s' = '%s' needs a PRIMARY KEY (…) NOT ENFORCED, by which the rows are known", option, value)}
 }
 
 // Metadata implements spi.Format.

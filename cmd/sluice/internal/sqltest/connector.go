@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync/atomic"
 
+	"github.com/sluicesql/sluice/connectors/kafka"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/internal/embed"
 )
@@ -111,7 +113,7 @@ func (c *connector) OpenSource(ctx context.Context, s spi.Scan) (spi.Source, err
 		return &endingSource{src, c.run.opening}, nil
 	}
 	for _, topic := range topics(s.Table) {
-		if err := c.run.createTopic(topic, len(s.Table.PrimaryKey) > 0); err != nil {
+		if err := c.run.createTopic(topic); err != nil {
 			return nil, err
 		}
 	}
@@ -146,15 +148,21 @@ func topics(t *spi.Table) []string {
 	return out
 }
 
-// createTopic creates a topic unless it is there. One whose records may have no key gets one partition, so that their
-// order is kept.
-func (r *run) createTopic(name string, keyed bool) error {
+// createTopic creates a topic unless it is there. One whose records may have no key, or are wanted in one order, gets one
+// partition.
+func (r *run) createTopic(name string) error {
 	if r.broker.Cluster().TopicInfo(name) != nil {
 		return nil
 	}
-	partitions := int32(1)
-	if keyed {
-		partitions = embed.Partitions
+	partitions := int32(embed.Partitions)
+	for _, known := range r.session.Tables() {
+		t := r.session.Table(known).Spec
+		if !slices.Contains(topics(t), name) {
+			continue
+		}
+		if l, err := kafka.ReadLayout(r.registry, t); err != nil || len(t.PrimaryKey) == 0 || l.CheckPartitions(embed.Partitions) != nil {
+			partitions = 1
+		}
 	}
 	return r.broker.CreateTopic(name, partitions)
 }

@@ -293,7 +293,7 @@ func (r *run) precreate(ds []*directive) error {
 			return d.blame(err)
 		}
 		for _, rec := range records {
-			if err := r.createTopic(rec.Topic, true); err != nil {
+			if err := r.createTopic(rec.Topic); err != nil {
 				return err
 			}
 		}
