@@ -143,3 +143,55 @@ func BenchmarkFirstRowChanging(b *testing.B) {
 func BenchmarkFirstRowAppend(b *testing.B) {
 	benchWindow(b, benchBatches(1_000_000, 5_000_000, false), true)
 }
+
+// BenchmarkOverOneChange gives a partition of 100,000 rows one row more, and takes it back, each in an epoch: the last of
+// its order, which alters no other row's result, or the first, which alters the results of all where they build on one another.
+func BenchmarkOverOneChange(b *testing.B) {
+	const rows = 100_000
+	bigint := types.Of(types.BigInt)
+	upToHere := expr.Frame{Rows: true, Start: expr.FrameBound{Kind: expr.UnboundedPreceding}, End: expr.FrameBound{Kind: expr.CurrentRow}}
+	for _, c := range []struct {
+		name string
+		call WindowCall
+	}{
+		{"row_number", WindowCall{Kind: expr.WindowRowNumber, Arg: -1, Default: -1, Result: bigint}},
+		{"sum", WindowCall{Kind: expr.WindowAggregate, Arg: -1, Default: -1, Frame: upToHere, Result: bigint,
+			Aggregate: AggregateCall{Kind: expr.AggSum, Args: []int{1}, Filter: -1, Bag: -1, Result: bigint}}},
+		{"lag", WindowCall{Kind: expr.WindowLag, Arg: 1, N: 1, Default: -1, Result: bigint}},
+	} {
+		for place, v := range map[string]int64{"last": rows, "first": -1} {
+			b.Run(c.name+"/"+place, func(b *testing.B) {
+				w, err := NewWindow(WindowSpec{
+					Table: memoryShard(b).Table(0, true), Types: benchTypes, Partition: []int{0}, Calls: []WindowCall{c.call},
+					Order: []keyenc.OrderColumn{{Column: keyenc.Column{Index: 1, Phys: types.PhysInt}}},
+				}, drain{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				var rb row.Builder
+				push := func(op changelog.Op, from, to int64) {
+					in := &changelog.Batch{}
+					for i := from; i < to; i++ {
+						rb.Begin(in.Buf(), 3)
+						rb.Int64(0, 1)
+						rb.Int64(1, i)
+						rb.Int64(2, i)
+						in.Commit(op, rb.Finish(Phys(benchTypes)))
+					}
+					if err := w.Push(in); err != nil {
+						b.Fatal(err)
+					}
+					if err := w.Barrier(); err != nil {
+						b.Fatal(err)
+					}
+				}
+				push(changelog.Insert, 0, rows)
+				for b.Loop() {
+					push(changelog.Insert, v, v+1)
+					push(changelog.Delete, v, v+1)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(2*b.N), "ns/change")
+			})
+		}
+	}
+}
