@@ -100,6 +100,9 @@ func settleLifetimes(p *Plan) {
 			l.Timed = f
 		}
 		forgets[n] = f
+		if s, ok := n.(*Sink); ok && f && len(s.Spec.Key) == 0 {
+			s.PairKey = nil // a row that is forgotten in one place and not in another comes a second time
+		}
 	})
 }
 

@@ -148,6 +148,11 @@ func (n *NormaliseIndex) Push(b *changelog.Batch) error {
 		h, key, r := n.keys.Hash(i), n.keys.Key(i), b.Row(i)
 		gone := b.Op(i).Negative() || !n.keepNull && keyenc.HasNull(r, n.route)
 		at := n.table.Find(h, key, nil)
+		if at != 0 && n.table.Timed() {
+			// As long as the join knows the row, this must know where it is: also where the row comes back to its place
+			// within the epoch, changed otherwise.
+			n.table.Refresh(at)
+		}
 		if gone {
 			if at != 0 {
 				n.retract(r, n.table.Value(at))
@@ -167,8 +172,6 @@ func (n *NormaliseIndex) Push(b *changelog.Batch) error {
 				n.retract(r, n.table.Value(at))
 			}
 			n.table.Put(h, key, nil, v)
-		} else if n.table.Timed() {
-			n.table.Refresh(at) // as long as the join knows the row, this must know where it is
 		}
 		n.out.AppendRow(changelog.UpdateAfter, r)
 	}

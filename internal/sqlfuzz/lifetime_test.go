@@ -12,7 +12,11 @@ func TestForgetting(t *testing.T) {
 	if testing.Short() {
 		count = 60
 	}
-	for seed := uint64(1); seed <= count; seed++ {
+	seeds := []uint64{484, 566, 770, 876, 967, 1035, 1451, 1474} // which once differed
+	for seed := range count {
+		seeds = append(seeds, seed+1)
+	}
+	for _, seed := range seeds {
 		c := forgetting(seed)
 		if out, err := classify(runSafely(c, engine)); out != Agreed {
 			t.Errorf("seed %d: %s\n%v", seed, c.Query, err)
