@@ -16,6 +16,7 @@ import (
 	jsonformat "github.com/sluicesql/sluice/connectors/format/json"
 	"github.com/sluicesql/sluice/connectors/kafka"
 	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/engine/state/statetest"
 	"github.com/sluicesql/sluice/internal/cdcbench"
 	"github.com/sluicesql/sluice/internal/embed"
 	"github.com/sluicesql/sluice/planner"
@@ -130,9 +131,10 @@ func (b *crashBroker) intercept(f func(n int, req kmsg.Request) error) int {
 }
 
 // run runs the job to its end.
-func (b *crashBroker) run(ctx context.Context, dir string, shards int) (*runtime.Job, error) {
+func (b *crashBroker) run(ctx context.Context, disk *statetest.Disk, shards int) (*runtime.Job, error) {
 	job, err := runtime.Start(ctx, runtime.Config{
-		Plan: b.plan, Parallelism: shards, StateDir: dir, EpochMaxRows: 20, CheckpointInterval: 5 * time.Millisecond,
+		Plan: b.plan, Parallelism: shards, StateDir: "state", EpochMaxRows: 20, CheckpointInterval: 5 * time.Millisecond,
+		Hooks: &runtime.Hooks{FS: disk.FS()},
 	})
 	if err == nil {
 		err = job.Wait()
@@ -180,7 +182,7 @@ func TestCrashAtEveryRequest(t *testing.T) {
 			points, rows := 0, int64(-1)
 			for i := 0; ; i += step {
 				b := newCrashBroker(t)
-				dir := t.TempDir()
+				disk := statetest.NewDisk()
 				ctx, cancel := context.WithCancel(t.Context())
 				hit := ""
 				b.intercept(func(n int, req kmsg.Request) error {
@@ -198,7 +200,7 @@ func TestCrashAtEveryRequest(t *testing.T) {
 					}
 					return errCut
 				})
-				job, err := b.run(ctx, dir, 1+i%3)
+				job, err := b.run(ctx, disk, 1+i%3)
 				cancel()
 				b.intercept(nil)
 				if hit == "" {
@@ -210,7 +212,7 @@ func TestCrashAtEveryRequest(t *testing.T) {
 				}
 				points++
 				if err != nil {
-					if job, err = b.run(t.Context(), dir, 1+(i+1)%3); err != nil {
+					if job, err = b.run(t.Context(), disk, 1+(i+1)%3); err != nil {
 						t.Fatalf("%s failed; the next start: %v", hit, err)
 					}
 				}

@@ -17,6 +17,8 @@ import (
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/keyenc"
 	"github.com/sluicesql/sluice/engine/row"
+	"github.com/sluicesql/sluice/engine/state"
+	"github.com/sluicesql/sluice/engine/state/statetest"
 	"github.com/sluicesql/sluice/internal/memconn"
 	"github.com/sluicesql/sluice/internal/oracle"
 	"github.com/sluicesql/sluice/planner"
@@ -105,6 +107,7 @@ type script struct {
 	tables  map[string][]*ast.Column
 	session *planner.Session
 	dir     string
+	fs      state.FS
 	query   string
 	plan    *planner.Plan
 	job     *runtime.Job
@@ -119,7 +122,7 @@ type script struct {
 func runScript(t *testing.T, file string, m scriptMode) {
 	s := &script{t: t, mode: m, hub: memconn.NewHub(uint64(m.shards * m.batch)), tables: map[string][]*ast.Column{}, log: &epochLog{cuts: map[uint64]map[string][]spi.Position{}, clock: time.Now()}}
 	if m.pebble {
-		s.dir = t.TempDir()
+		s.dir, s.fs = "state", statetest.NewDisk().FS()
 	}
 	r := spi.NewRegistry()
 	r.AddConnector(s.hub)
@@ -201,7 +204,7 @@ func (s *script) start() {
 	cfg := runtime.Config{
 		Plan: s.plan, Parallelism: s.mode.shards, StateDir: s.dir, BatchRows: s.mode.batch, CheckpointInterval: 2 * time.Millisecond,
 		OpenResult: func(sp spi.SinkSpec) (spi.Sink, error) { s.sink.Open(sp.Writers); return s.sink, nil },
-		Hooks:      &runtime.Hooks{Check: true, Cut: s.log.cut, Now: s.log.now},
+		Hooks:      &runtime.Hooks{FS: s.fs, Check: true, Cut: s.log.cut, Now: s.log.now},
 	}
 	if s.mode.pebble {
 		cfg.MemoryBudget = 1 // rows leave memory at once

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	stdruntime "runtime"
 	"slices"
@@ -15,6 +14,8 @@ import (
 	"time"
 
 	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/engine/state"
+	"github.com/sluicesql/sluice/engine/state/statetest"
 	"github.com/sluicesql/sluice/engine/types"
 	"github.com/sluicesql/sluice/internal/memconn"
 	"github.com/sluicesql/sluice/planner"
@@ -119,7 +120,8 @@ type run struct {
 	*Case
 	hub   *memconn.Hub
 	sink  *memconn.Sink
-	dir   string
+	dir   string   // empty without state on disk
+	fs    state.FS // in memory: opening a state directory would be most of the time
 	rng   *rand.Rand
 	types []types.Type
 	shown map[uint64]string // complete epochs of killed runs, to be shown again alike
@@ -141,7 +143,7 @@ func (r *run) cut(n uint64, pos map[string][]spi.Position) {
 }
 
 // Run runs the case. The error is a *Difference, a *PlanError, a *ReferenceError, or what ended the job.
-func (c *Case) Run(engine Engine) (err error) {
+func (c *Case) Run(engine Engine) error {
 	r := &run{
 		Case: c, hub: memconn.NewHub(c.Seed), rng: rand.New(rand.NewPCG(c.Seed, 7)),
 		shown: map[uint64]string{}, cuts: map[uint64]map[string][]spi.Position{}, ends: map[uint64]int64{}, clock: 1 << 42,
@@ -151,10 +153,7 @@ func (c *Case) Run(engine Engine) (err error) {
 	}
 	r.sink = r.hub.Sink("result")
 	if c.Durable {
-		if r.dir, err = os.MkdirTemp("", "sluice-oracle-"); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, os.RemoveAll(r.dir)) }()
+		r.dir, r.fs = "state", statetest.NewDisk().FS()
 	}
 	for i, shards := range c.Shards {
 		last := i == len(c.Shards)-1
@@ -190,7 +189,7 @@ func (r *run) start(shards int, crash bool) (ended bool, err error) {
 		Plan: plan, Parallelism: shards, StateDir: r.dir, MemoryBudget: r.Budget, BatchRows: r.Batch,
 		EpochMaxRows: r.EpochRows, CheckpointInterval: r.Checkpoint,
 		OpenResult: func(s spi.SinkSpec) (spi.Sink, error) { r.sink.Open(s.Writers); return r.sink, nil },
-		Hooks: &runtime.Hooks{Check: true, Cut: r.cut, Ended: r.ended, Done: func(uint64) {
+		Hooks: &runtime.Hooks{FS: r.fs, Check: true, Cut: r.cut, Ended: r.ended, Done: func(uint64) {
 			if done++; crash && done == after+1 {
 				close(killed)
 			}
