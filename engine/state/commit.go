@@ -43,7 +43,7 @@ func (s *Store) Commit(fs []*Frozen, cut []byte) error {
 	}
 	if s.db != nil {
 		write := s.commitBatch
-		if rows >= ingestRows || runs {
+		if rows >= s.ingestFrom || runs {
 			write = s.commitTable
 		}
 		if err := write(fs, cut); err != nil {

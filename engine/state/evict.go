@@ -28,9 +28,10 @@ func (sh *Shard) Maintain() error {
 // over reports whether the shard must give memory back: the store uses more than its budget, and the shard
 // more than its even share, so that one with much state may use what another leaves. Whole slabs are
 // counted, with some room, beside the slots in use: where sizes shift, half-empty slabs of the old sizes
-// remain until eviction empties them. Nor may a shard outgrow its 32-bit references.
-func (sh *Shard) over() bool {
-	s, copies := sh.store, sh.copies()
+// remain until eviction empties them. Nor may a shard outgrow its 32-bit references. copies are the shard's; asked once
+// for each group that leaves, summing them up would cost more than the rest.
+func (sh *Shard) over(copies int64) bool {
+	s := sh.store
 	memory, held := sh.arena.live+copies, sh.arena.held+copies
 	return memory > sh.share && s.memory.Load()-sh.told.memory+memory > s.hotBudget ||
 		held > loose(sh.share) && s.held.Load()-sh.told.held+held > loose(s.hotBudget) ||
@@ -41,7 +42,11 @@ func (sh *Shard) over() bool {
 func loose(bytes int64) int64 { return bytes + bytes/4 + 8<<20 }
 
 func (sh *Shard) evict() {
-	if sh.stuck || !sh.over() {
+	if sh.stuck {
+		return
+	}
+	copies := sh.copies()
+	if !sh.over(copies) {
 		return
 	}
 	// Two rounds: the first may only find groups that were used.
@@ -49,7 +54,7 @@ func (sh *Shard) evict() {
 	for _, t := range sh.order {
 		left += 2 * (len(t.ix.dir) + 1)
 	}
-	for left > 0 && sh.over() {
+	for left > 0 && sh.over(copies) {
 		sh.hand %= len(sh.order)
 		t := sh.order[sh.hand]
 		if t.clock.at >= len(t.ix.dir) {
@@ -62,15 +67,15 @@ func (sh *Shard) evict() {
 		span := 1 << (t.ix.depth - g.depth)
 		t.clock.at += span
 		left -= span
-		t.evictSegment(g)
+		t.evictSegment(g, copies)
 	}
-	sh.stuck = sh.over()
+	sh.stuck = sh.over(copies)
 }
 
-func (t *Table) evictSegment(g *segment) {
+func (t *Table) evictSegment(g *segment, copies int64) {
 	a := &t.sh.arena
 	before := g.used
-	for i := uint32(0); i <= g.mask && t.sh.over(); {
+	for i := uint32(0); i <= g.mask && t.sh.over(copies); {
 		r := g.slot(i).ref
 		if r == 0 {
 			i++

@@ -13,6 +13,10 @@ import (
 	"github.com/sluicesql/sluice/engine/keyenc"
 )
 
+// faultRowsOfTable is how many rows faultRun ingests as a table: enough for several blocks, and no more, since it runs some
+// hundred times.
+const faultRowsOfTable = 5000
+
 // faultRun opens a store, commits three times and closes it: as a batch, as a table that is ingested, and as a table
 // merged with runs, while the epoch's output goes through scratch runs. It returns the number of commits that
 // returned without error, and the first error.
@@ -26,10 +30,11 @@ func faultRun(fs FS) (committed int, err error) {
 			err = cerr
 		}
 	}()
+	s.ingestFrom = faultRowsOfTable
 	for n := 1; n <= 3; n++ {
 		rows := 50
 		if n == 2 {
-			rows = ingestRows + 10
+			rows = faultRowsOfTable
 		}
 		faultRows(s, n, rows)
 		if n == 3 {
@@ -130,7 +135,7 @@ func checkFaultState(t *testing.T, fs FS, committed int) {
 	for m := 1; m <= n; m++ {
 		rows := 50
 		if m == 2 {
-			rows = ingestRows + 10
+			rows = faultRowsOfTable
 		}
 		for i := range rows {
 			want[string(intKey(nil, uint64(i)))] = fmt.Sprint(m)
@@ -431,7 +436,7 @@ func TestFlippedByte(t *testing.T) {
 	s, err = Open(Options{Dir: "d/state", Shards: 1, FS: fs, Budget: 1000})
 	must(t, err)
 	var kb KeyBatch
-	for i := range ingestRows {
+	for i := range faultRowsOfTable {
 		kb.Add(intKey(nil, uint64(i)))
 	}
 	err = s.Shard(0, 0).Table(1, false).Load(&kb)

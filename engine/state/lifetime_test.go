@@ -31,7 +31,11 @@ func (m timedModel) text() string {
 // A timed table over random epochs, with commits, restarts and state that leaves memory, holds at each barrier the
 // rows that a plain map would, with the end of the epoch that changed them; what is too old is not there.
 func TestTimedTable(t *testing.T) {
-	for seed := range int64(12) {
+	seeds := int64(12)
+	if underRace {
+		seeds = 4
+	}
+	for seed := range seeds {
 		for _, bag := range []bool{false, true} {
 			for _, durable := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%d/bag=%v/durable=%v", seed, bag, durable), func(t *testing.T) {

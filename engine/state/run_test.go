@@ -7,6 +7,14 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
+// numbered makes kb the keys of rows from up to to.
+func numbered(kb *KeyBatch, from, to int) {
+	kb.Reset()
+	for i := from; i < to; i++ {
+		kb.Add(intKey(nil, uint64(i)))
+	}
+}
+
 // longEpoch writes rows values of one epoch into table 1 of a store with one shard, in batches, and deletes every
 // third of them again in a second pass.
 func longEpoch(t testing.TB, s *Store, value string, rows int) {
@@ -14,14 +22,9 @@ func longEpoch(t testing.TB, s *Store, value string, rows int) {
 	sh := s.Shard(0, 0)
 	tab := sh.Table(1, false)
 	var kb KeyBatch
-	var buf []byte
 	for _, deleting := range []bool{false, true} {
 		for at := 0; at < rows; at += 64 {
-			kb.Reset()
-			for i := at; i < min(at+64, rows); i++ {
-				buf = intKey(buf, uint64(i))
-				kb.Add(buf)
-			}
+			numbered(&kb, at, min(at+64, rows))
 			must(t, tab.Load(&kb))
 			for i := range kb.Len() {
 				h, k := kb.Hash(i), kb.Key(i)
@@ -44,13 +47,15 @@ func checkLongEpoch(t testing.TB, s *Store, value string, rows int) {
 	t.Helper()
 	sh := s.Shard(0, 0)
 	tab := sh.Table(1, false)
-	for i := range rows {
-		var kb KeyBatch
-		kb.Add(intKey(nil, uint64(i)))
+	var kb KeyBatch
+	for at := 0; at < rows; at += 64 {
+		numbered(&kb, at, min(at+64, rows))
 		must(t, tab.Load(&kb))
-		r := tab.Find(kb.Hash(0), kb.Key(0), nil)
-		if (r == 0) != (i%3 == 0) || r != 0 && string(tab.Value(r)) != value {
-			t.Fatalf("row %d: %v", i, r)
+		for i := range kb.Len() {
+			r := tab.Find(kb.Hash(i), kb.Key(i), nil)
+			if (r == 0) != ((at+i)%3 == 0) || r != 0 && string(tab.Value(r)) != value {
+				t.Fatalf("row %d: %v", at+i, r)
+			}
 		}
 		must(t, sh.Maintain())
 	}
@@ -63,7 +68,10 @@ func checkLongEpoch(t testing.TB, s *Store, value string, rows int) {
 // within bounds. Nothing of it is in Pebble before the checkpoint, nothing of it is in a run after it, and an
 // epoch that no checkpoint followed is gone after a restart.
 func TestRuns(t *testing.T) {
-	const rows = 12000
+	rows := 12000
+	if underRace {
+		rows = 3000
+	}
 	fs := vfs.NewCrashableMem()
 	open := func() *Store {
 		s, err := Open(Options{Dir: "d", Shards: 1, Budget: 1 << 16, FS: fs})

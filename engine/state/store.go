@@ -55,6 +55,7 @@ type Store struct {
 
 	committing  sync.Mutex
 	ingests     int
+	ingestFrom  int // ingestRows; tests have less
 	sorter      sorter
 	compactions *patience
 	cold        atomic.Int64 // key groups of tables of which some is not in memory
@@ -81,7 +82,7 @@ func Open(o Options) (*Store, error) {
 	if o.Budget < 0 || o.Dir == "" {
 		o.Budget = 0
 	}
-	s := &Store{opts: o, fs: o.FS, meta: map[string][]byte{}, compactions: newPatience()}
+	s := &Store{opts: o, fs: o.FS, meta: map[string][]byte{}, compactions: newPatience(), ingestFrom: ingestRows}
 	if s.fs == nil || o.Dir == "" {
 		s.fs = vfs.Default
 	}
