@@ -29,7 +29,8 @@ build: ## bin/sluice, one static binary
 test:
 	@$(if $(RACE),true,echo "make test: no C compiler, so the tests run without the race detector")
 	$(GO) test $(RACE) -timeout 20m ./...
-	$(if $(RACE),$(GO) test -timeout 10m ./engine/state) # at their full size, which the detector would make twentyfold slower
+	@# At their full size, which the detector would make twentyfold slower.
+	$(if $(RACE),$(GO) test -timeout 10m ./engine/state)
 	@$(if $(RACE),cd internal/duckoracle && $(GO) test $(RACE) -timeout 10m ./...,echo "make test: no C compiler, so random queries are not held to DuckDB")
 
 lint: format-check $(GOLANGCI)

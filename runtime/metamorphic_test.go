@@ -197,7 +197,7 @@ func (w *world) finish() {
 			w.fail("the job does not start")
 		}
 	}
-	for deadline := time.Now().Add(20 * time.Second); !w.allRead(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); !w.allRead(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			w.fail("not everything is read")
 		}

@@ -18,7 +18,7 @@ func TestCrowdedReaderLooksAgain(t *testing.T) {
 	j := &Job{}
 	j.control = newController(j)
 	r := &readerTask{job: j, inst: &instance{}, r: silentReader{}}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if final, err := r.wait(ctx, true, true); final || err != nil {
 		t.Fatalf("final %v, %v", final, err)

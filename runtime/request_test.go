@@ -21,10 +21,10 @@ func (d *directory) bounded() { d.tableOptions = "" }
 // settle waits until all that is in the tables is in the sinks.
 func (d *directory) settle() {
 	d.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for !d.settled() {
 		if time.Now().After(deadline) {
-			d.t.Fatal("not settled after 20 s")
+			d.t.Fatal("not settled after two minutes")
 		}
 		time.Sleep(time.Millisecond)
 	}

@@ -152,7 +152,7 @@ func runScript(t *testing.T, file string, m scriptMode) {
 				t.Fatal(err)
 			}
 			s.log.advance(by)
-			for end := time.Now().Add(20 * time.Second); !s.log.noticed(); time.Sleep(time.Millisecond) {
+			for end := time.Now().Add(2 * time.Minute); !s.log.noticed(); time.Sleep(time.Millisecond) {
 				if time.Now().After(end) {
 					t.Fatal("the job does not look at its clock")
 				}
@@ -161,7 +161,7 @@ func runScript(t *testing.T, file string, m scriptMode) {
 		case "state":
 			// After a restart the job may be replaying still.
 			got := ""
-			for end := time.Now().Add(10 * time.Second); got != d.Expected && time.Now().Before(end); time.Sleep(time.Millisecond) {
+			for end := time.Now().Add(time.Minute); got != d.Expected && time.Now().Before(end); time.Sleep(time.Millisecond) {
 				got = fmt.Sprintf("%d rows\n", s.job.Stats().StateRows)
 			}
 			return got
@@ -280,7 +280,7 @@ func (s *script) values(def []*ast.Column, text string) []row.Datum {
 // barrier waits until everything pushed lies before a cut whose epoch is complete in the sink, and adds up the
 // epochs since the last barrier.
 func (s *script) barrier() string {
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for !s.settled() {
 		select {
 		case <-s.job.Finished():
@@ -288,7 +288,7 @@ func (s *script) barrier() string {
 		default:
 		}
 		if time.Now().After(deadline) {
-			s.t.Fatalf("not settled after 20 s; stats %+v", s.job.Stats())
+			s.t.Fatalf("not settled after two minutes; stats %+v", s.job.Stats())
 		}
 		time.Sleep(time.Millisecond)
 	}

@@ -22,7 +22,7 @@ INSERT INTO pairs SELECT a.n, b.n FROM a JOIN b ON a.k = b.k;
 // waitFor waits until a command says something.
 func waitFor(t *testing.T, what string, args ...string) string {
 	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		o := sluice(t, t.TempDir(), "", args...)
 		if strings.Contains(o.stdout, what) {

@@ -81,7 +81,7 @@ func (x *terminal) text() string {
 // shows waits for a text to appear.
 func (x *terminal) shows(text string) {
 	x.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(x.text(), text); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(x.text(), text); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			x.t.Fatalf("%q does not appear:\n%q", text, x.text())
 		}

@@ -149,7 +149,7 @@ func TestOutputTopicGrew(t *testing.T) {
 		write(s, rows("third")...)
 	}
 	for start := time.Now(); !strings.Contains(w.all(), "grew from 2 to 6"); time.Sleep(time.Millisecond) {
-		if time.Since(start) > 5*time.Second {
+		if time.Since(start) > time.Minute {
 			t.Fatalf("warnings: %s", w.all())
 		}
 	}

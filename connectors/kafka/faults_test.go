@@ -29,7 +29,7 @@ func wantError(t *testing.T, start time.Time, err error, parts ...string) {
 			t.Errorf("error %q does not say %q", err, p)
 		}
 	}
-	if d := time.Since(start); d > 10*time.Second {
+	if d := time.Since(start); d > time.Minute {
 		t.Errorf("it took %v", d)
 	}
 	t.Logf("%v: %v", time.Since(start).Round(time.Millisecond), err)
@@ -112,7 +112,12 @@ func TestCredentials(t *testing.T) {
 	if strings.Contains(err.Error(), "n0t-it") {
 		t.Error("the password is in the error")
 	}
+	var asked atomic.Int64
 	b.Cluster().ControlKey(36, func(req kmsg.Request) (kmsg.Response, error, bool) { // what Apache Kafka answers
+		b.Cluster().KeepControl()
+		if asked.Add(1) > 1 {
+			return nil, nil, false
+		}
 		resp := req.ResponseKind().(*kmsg.SASLAuthenticateResponse)
 		resp.ErrorCode = kerr.SaslAuthenticationFailed.Code
 		return resp, nil, true
@@ -120,8 +125,8 @@ func TestCredentials(t *testing.T) {
 	start = time.Now()
 	_, _, err = tryOpen(with("PLAIN", "u", "n0t-it"), nil)
 	wantError(t, start, err, b.Addr(), "refuses the credentials", "sasl.jaas.config")
-	if time.Since(start) > time.Second {
-		t.Errorf("it took %v: credentials do not get better by trying again", time.Since(start))
+	if n := asked.Load(); n != 1 {
+		t.Errorf("asked %d times: credentials do not get better by trying again", n)
 	}
 	start = time.Now()
 	_, _, err = tryOpen(with("SCRAM-SHA-512", "s", "right"), nil)
@@ -207,7 +212,7 @@ func TestOffsetReset(t *testing.T) {
 		for start := time.Now(); src.Reader(0).Positions(nil)[0].Offset < 12; {
 			more, err := tryReadOnce(src.Reader(0), tb)
 			got = append(got, more...)
-			if err != nil || time.Since(start) > 10*time.Second {
+			if err != nil || time.Since(start) > time.Minute {
 				t.Fatalf("%s: read %v, %v; warnings %s", policy, got, err, w.all())
 			}
 			time.Sleep(time.Millisecond)
@@ -384,7 +389,7 @@ func TestDiscovery(t *testing.T) {
 	if _, err := kadm.NewClient(cl).UpdatePartitions(t.Context(), 3, "in.a"); err != nil {
 		t.Fatal(err)
 	}
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for strings.Count(w.all(), "found new partitions") < 1 || !strings.Contains(w.all(), "in.a/2") || !strings.Contains(w.all(), "in.b/0") {
 		if time.Now().After(deadline) {
 			t.Fatalf("not found; warnings: %s", w.all())
@@ -406,7 +411,7 @@ func TestDiscovery(t *testing.T) {
 		t.Fatalf("positions %v", pos)
 	}
 	var got []string
-	for start := time.Now(); len(got) == 0 && time.Since(start) < 10*time.Second; {
+	for start := time.Now(); len(got) == 0 && time.Since(start) < time.Minute; {
 		for i := range 2 {
 			rows, _ := tryReadOnce(src.Reader(i), tb)
 			got = append(got, rows...)

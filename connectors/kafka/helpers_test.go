@@ -132,7 +132,7 @@ func tryOpen(tb *spi.Table, change func(*spi.Scan)) (spi.Source, *warnings, erro
 	if change != nil {
 		change(&s)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	src, err := registry().Connector(tb.Options["connector"]).OpenSource(ctx, s)
 	return src, w, err
@@ -150,7 +150,7 @@ func read(t testing.TB, r spi.Reader, tb *spi.Table, n int) []string {
 
 func tryRead(r spi.Reader, tb *spi.Table, n int) ([]string, error) {
 	var b changelog.Batch
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	for got := 0; got < n && !r.Done(); {
 		k, err := r.Read(&b, n-got)
 		got += k

@@ -22,7 +22,7 @@ func TestSample(t *testing.T) {
 		produce(t, b, "s.big", fmt.Sprint(i), fmt.Sprint("v", i))
 	}
 	produce(t, b, "s.small", "k", "a", "k", "null", "", "c")
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	options := func(name, value string) spi.Options {
 		return spi.Options{name: value, "properties.bootstrap.servers": b.Addr()}
@@ -119,7 +119,7 @@ func TestSampleOfCompacted(t *testing.T) {
 		resp.Topics = append(resp.Topics, rt)
 		return resp, nil, true
 	})
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	got, err := ReadSample(ctx, spi.Options{"topic": "t", "properties.bootstrap.servers": b.Addr()}, 100)
 	if err != nil || len(got.Records) != 2 || got.Records[1].Offset != 1 {

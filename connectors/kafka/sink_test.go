@@ -48,7 +48,7 @@ func tryOpenSink(tb *spi.Table, mode spi.Mode, writers int) (spi.Sink, *warnings
 	for i := range tb.Columns {
 		spec.Columns = append(spec.Columns, i)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	s, err := registry().Connector(tb.Options["connector"]).OpenSink(ctx, spec)
 	return s, w, err
@@ -68,14 +68,14 @@ func tryBarrier(w spi.Writer, epoch uint64) error {
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		return fmt.Errorf("epoch %d was not acknowledged", epoch)
 	}
 }
 
 func consume(t testing.TB, b *embed.Broker, topic string, n int) []embed.Record {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	rs, err := b.Consume(ctx, topic, n)
 	if err != nil {

@@ -33,7 +33,7 @@ func TestStartLoadsRecords(t *testing.T) {
 	}
 	t.Logf("started in %v", time.Since(at))
 	defer b.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	a, err := b.Consume(ctx, "a", 2)
 	if err != nil {

@@ -236,7 +236,7 @@ func (r *run) start(shards int, crash bool) (ended bool, err error) {
 }
 
 // longest is how long a job may take: far longer than any does.
-const longest = 30 * time.Second
+const longest = 2 * time.Minute
 
 func stacks() []byte {
 	b := make([]byte, 1<<20)

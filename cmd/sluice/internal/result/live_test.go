@@ -81,7 +81,7 @@ func TestLiveTable(t *testing.T) {
 	w := s.Writer(0)
 	shows := func(want string) {
 		t.Helper()
-		deadline := time.Now().Add(5 * time.Second)
+		deadline := time.Now().Add(time.Minute)
 		for scr.String() != want[1:] {
 			if time.Now().After(deadline) {
 				t.Fatalf("got\n%swant%s", scr.String(), want)
