@@ -195,11 +195,8 @@ func TestUnreachable(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			began := time.Now()
+			// run bounds the time: nothing of this is tried for ever.
 			run(t, fillIn(copySQL, "KAFKA", c.addr, "IN", c.in, "OUT", c.out, "END", "unbounded")).exited(1).says(c.says...)
-			if took := time.Since(began); took > 20*time.Second {
-				t.Errorf("it took %v", took)
-			}
 		})
 	}
 }
