@@ -98,7 +98,8 @@ func FindJob(what string) (*Remote, error) {
 		return nil, fault.Errorf(fault.JobUnknown, "%d running jobs are called %q", len(found), what).
 			Fix("name one by its id or state directory")
 	case len(known) == 0:
-		return nil, fault.Errorf(fault.JobUnknown, "no job %q runs: no job with a state directory does", what)
+		return nil, fault.Errorf(fault.JobUnknown, "no job %q runs: no job with a state directory does", what).
+			Fix("a job started without --state-dir cannot be asked for anything")
 	}
 	return nil, fault.Errorf(fault.JobUnknown, "no job %q runs, and %s is no directory", what, what).
 		Fix("running are %s", strings.Join(known, ", "))

@@ -26,7 +26,7 @@ func (j *Job) restore() error {
 		return nil
 	}
 	if dir == "" {
-		return fault.Errorf(fault.Savepoint, "a job that starts from a savepoint needs a state directory of its own")
+		return fault.Errorf(fault.Savepoint, "a job that starts from a savepoint needs a state directory of its own").Fix("give it one by --state-dir")
 	}
 	fs := j.fs()
 	note, savepoint, err := state.ReadNote(fs, from)
@@ -34,7 +34,7 @@ func (j *Job) restore() error {
 		return err
 	}
 	if !savepoint {
-		return fault.Errorf(fault.Savepoint, "%s is no savepoint", from)
+		return fault.Errorf(fault.Savepoint, "%s is no savepoint", from).Fix("name a folder that sluice savepoint has written to its end")
 	}
 	was, _, err := state.ReadNote(fs, dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -58,16 +58,21 @@ Every error says what is wrong, where, and what to do. One in SQL shows its plac
 
 ` + "```text\n" + found(t, examples, "unknown-column.sql") + "```" + `
 
-One in data names the topic, the partition, the offset and, where there is one, the field, and ends the job after everything before it has been written; [reliability.md](reliability.md) tells how to go on. 
+One in data names the topic, the partition, the offset and, where there is one, the field, and ends the job after everything before it has been written; [reliability.md](reliability.md) tells how to go on. Every error has a code, in brackets at the end of its first line; the remedy, after "hint:", has a line of its own. The code stands in the formats json, github and sarif of ` + "`sluice check`" + `, and in the header ` + "`sluice.reason`" + ` of dead letters too.
 
 ` + "`sluice check`" + ` tells all mistakes of a script at once, ` + "`sluice run`" + ` and ` + "`sluice explain`" + ` the first. The examples below are run by a test over these tables:
 
 ` + "```sql\n" + tables + "```\n")
+	b.WriteString("\n## SQL\n")
 	for _, c := range ast.Mistakes() {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n%s", c, ast.Sentence(c), example(t, examples, c))
+		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n%s", c, ast.Sentence(c), example(t, examples, c))
 	}
+	b.WriteString(faultsPage(t))
 	return b.String()
 }
+
+// listed reports whether a code is in the documentation.
+func listed(c ast.Code) bool { return ast.Sentence(c) != "" }
 
 func lintsPage(t *testing.T, examples, tables string) string {
 	var b strings.Builder

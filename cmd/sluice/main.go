@@ -70,14 +70,14 @@ func execute(args []string) int {
 	if err == nil {
 		return exitDone
 	}
-	code := exitWrong // what cobra itself finds: unknown commands and flags
-	if f, ok := errors.AsType[*failure](err); ok {
-		code = f.code
+	f, ok := errors.AsType[*failure](err)
+	if !ok {
+		f = &failure{exitWrong, fault.Or(fault.CommandLine, err)} // what cobra itself finds
 	}
-	if err = told(err); err == nil {
-		return code
+	if err = told(f); err == nil {
+		return f.code
 	}
 	p := diag.Printer{Out: sources.secrets.Writer(os.Stderr), Color: colorful(os.Stderr), Source: sources.text}
 	p.Print(err)
-	return code
+	return f.code
 }

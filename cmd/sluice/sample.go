@@ -141,8 +141,8 @@ func writeReport(c *checker, t *spi.Table, r *infer.Report) error {
 
 // sampledColumn are the findings of a column. A value that cannot be read is an error unless the table skips such messages.
 func (c *checker) sampledColumn(t *spi.Table, r *infer.Report, col *infer.ColumnReport, skips bool, stmts []ast.Statement) (found []findings.Finding) {
-	add := func(s findings.Severity, msg, hint string) {
-		e := &ast.Error{Pos: columnPlace(stmts, t.Name, col.Name), Msg: fmt.Sprintf("column %s of table %s: %s", col.Name, t.Name, msg), Hint: hint}
+	add := func(s findings.Severity, code fault.Code, msg, hint string) {
+		e := &ast.Error{Pos: columnPlace(stmts, t.Name, col.Name), Msg: fmt.Sprintf("column %s of table %s: %s", col.Name, t.Name, msg), Hint: hint, Code: code}
 		found = append(found, findings.Finding{Severity: s, Error: c.sources.locateOne(e)})
 	}
 	if col.Present == 0 && r.Rows > 0 {
@@ -153,17 +153,18 @@ func (c *checker) sampledColumn(t *spi.Table, r *infer.Report, col *infer.Column
 		case len(r.Undeclared) == 0:
 			hint = "it is NULL in every row"
 		}
-		add(findings.Warning, fmt.Sprintf("none of %d rows has this field", r.Rows), hint)
+		add(findings.Warning, fault.MessageAbsent, fmt.Sprintf("none of %d rows has this field", r.Rows), hint)
 	}
 	if col.Failing > 0 {
 		severity := findings.Error
 		if skips {
 			severity = findings.Warning
 		}
-		add(severity, fmt.Sprintf("%d values cannot be read as %s, the first: %v", col.Failing, col.Type.Nullable(), col.First), "")
+		first, code, fix := fault.Split(col.First)
+		add(severity, code, fmt.Sprintf("%d values cannot be read as %s, the first: %s", col.Failing, col.Type.Nullable(), first), fix)
 	}
 	if col.Unit != "" {
-		add(findings.Warning, col.Unit, "")
+		add(findings.Warning, fault.MessageUnit, col.Unit, "")
 	}
 	return found
 }

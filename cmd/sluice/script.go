@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -102,7 +103,31 @@ func (s sourceTexts) locate(err error) error {
 	case errors.As(err, &one):
 		return s.locateOne(one)
 	}
+	if at, ok := s.position(fault.Place(err)); ok {
+		e := ast.Placed(at, err, "")
+		e.Msg = strings.Replace(e.Msg, at.String()+": ", "", 1)
+		return s.locateOne(e)
+	}
 	return err
+}
+
+// position reads file:line:column, a place in a text with variables replaced.
+func (s sourceTexts) position(place string) (ast.Pos, bool) {
+	rest, column := cutLast(place)
+	file, line := cutLast(rest)
+	l, lerr := strconv.Atoi(line)
+	c, cerr := strconv.Atoi(column)
+	t := s.texts.of(file)
+	if t == nil || lerr != nil || cerr != nil {
+		return ast.Pos{}, false
+	}
+	return t.At(l, c)
+}
+
+// cutLast cuts s around its last colon.
+func cutLast(s string) (before, after string) {
+	i := max(strings.LastIndexByte(s, ':'), 0)
+	return s[:i], s[min(i+1, len(s)):]
 }
 
 func (s sourceTexts) locateOne(e *ast.Error) *ast.Error {

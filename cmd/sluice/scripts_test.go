@@ -1,50 +1,113 @@
 package main
 
 import (
+	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+
+	enginestate "github.com/sluicesql/sluice/engine/state"
 )
 
-// TestScripts runs the scripts of testdata/scripts:
+// TestScripts runs the scripts of testdata/scripts; see script. Times, rates and memory are shown as N. No error comes
+// out without its code.
+func TestScripts(t *testing.T) {
+	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
+		s := newScript(t)
+		datadriven.RunTest(t, path, s.step)
+	})
+}
+
+// script runs the directives
 //
 //	file NAME              writes the input to a file, with ---- for ====
 //	run                    runs the command of the input's first line, the rest being its standard input,
 //	                       and shows its output: standard error with "! " before each line, and the exit
 //	                       code unless it is 0
+//	kill                   likewise, and kills it when it has written a line
+//	broker [FAULT]         starts a broker, whose address is in KAFKA_BROKERS from then on, with the records of the
+//	                       input; see startTroubled
+//	hold DIR               holds a state directory as a process does that runs on it
 //
-// Each script has a folder of its own; see workspace. Times, rates and memory are shown as N.
-func TestScripts(t *testing.T) {
-	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
-		dir := workspace(t)
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			switch d.Cmd {
-			case "file":
-				name := filepath.Join(dir, d.CmdArgs[0].Key)
-				if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(name, []byte(strings.ReplaceAll(d.Input, "\n====\n", "\n----\n")+"\n"), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				return ""
-			case "run":
-				line, stdin, _ := strings.Cut(d.Input, "\n")
-				args, ok := strings.CutPrefix(line, "sluice ")
-				if !ok {
-					d.Fatalf(t, "%q does not run sluice", line)
-				}
-				return transcript(sluice(t, dir, stdin, shellWords(args)...))
-			}
-			d.Fatalf(t, "unknown directive %s", d.Cmd)
-			return ""
-		})
-	})
+// in a folder of its own; see workspace.
+type script struct {
+	dir string
+	env []string
+}
+
+func newScript(t *testing.T) *script { return &script{dir: workspace(t)} }
+
+func (s *script) step(t *testing.T, d *datadriven.TestData) string {
+	switch d.Cmd {
+	case "file":
+		name := filepath.Join(s.dir, d.CmdArgs[0].Key)
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(strings.ReplaceAll(d.Input, "\n====\n", "\n----\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return ""
+	case "broker":
+		fault := ""
+		if len(d.CmdArgs) > 0 {
+			fault = d.CmdArgs[0].String()
+		}
+		s.env = []string{brokersVariable + "=" + startTroubled(t, fault, d.Input)}
+		return ""
+	case "hold":
+		store, err := enginestate.Open(enginestate.Options{Dir: filepath.Join(s.dir, d.CmdArgs[0].Key)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = store.Close() })
+		return ""
+	case "run", "kill":
+		line, stdin, _ := strings.Cut(d.Input, "\n")
+		args, ok := strings.CutPrefix(line, "sluice ")
+		if !ok {
+			d.Fatalf(t, "%q does not run sluice", line)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), runTimeout)
+		defer cancel()
+		cmd := command(ctx, s.dir, shellWords(args)...)
+		cmd.Env, cmd.Stdin = append(cmd.Env, s.env...), strings.NewReader(stdin)
+		if d.Cmd == "kill" {
+			return killed(t, cmd)
+		}
+		o := runToEnd(ctx, t, cmd)
+		for _, line := range uncoded(o.stderr) {
+			t.Errorf("%s: an error without a code: %s", d.Pos, line)
+		}
+		return transcript(o)
+	}
+	d.Fatalf(t, "unknown directive %s", d.Cmd)
+	return ""
+}
+
+// killed runs a command until it has written a line, which it returns.
+func killed(t *testing.T, cmd *exec.Cmd) string {
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err := errors.Join(err, cmd.Process.Kill()); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+	return line
 }
 
 var (
@@ -85,6 +148,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`(?m)(\(| in )[\d.]+m?s(\)?)$`), "${1}N$2"},
 	{regexp.MustCompile(`[\d.]+ (?:B|[kMG]B) peak`), "N peak"},
 	{regexp.MustCompile(`\b[0-9a-f]{32}\b`), "JOB"},
+	{regexp.MustCompile(`\b[0-9a-f]{8}…`), "ID…"},
 	{regexp.MustCompile(`(\bsluice )[^ ]+( \(commit \w+\))? go[\d.]+ \w+/\w+`), "${1}VERSION"},
 	{regexp.MustCompile(`(on disk: +)[\d.]+ [kMG]?B`), "${1}N"},
 	{regexp.MustCompile(`(?m)(; )[\d.]+[nµm]?s\b(; state|$)`), "${1}N${2}"},

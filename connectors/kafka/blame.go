@@ -50,9 +50,15 @@ func answered(err error, format string, args ...any) *fault.Error {
 	return e
 }
 
+// damaged makes an error of what a broker sent of p and cannot be read.
+func damaged(p *partition, at int64, err error) error {
+	return fault.Errorf(fault.KafkaDamaged, "kafka %s@%d: %w", p, at, err).
+		Fix("start again, for another replica may have it whole; or start behind it with 'scan.startup.mode' = 'specific-offsets'")
+}
+
 // tooLate makes an error of what did not come to pass in the time that was given; err is the last thing that stood in its way.
 func tooLate(err error, format string, args ...any) *fault.Error {
-	return fault.Errorf(fault.KafkaTimeout, format+": %w", append(args, err)...)
+	return fault.Errorf(fault.KafkaTimeout, format+": %w", append(args, err)...).Fix("see to the cluster, and start again: a job goes on from its last checkpoint")
 }
 
 // unreachable says what failed in reaching the cluster, and what may help.

@@ -203,7 +203,12 @@ func (c *cluster) noTopic(ctx context.Context, name string, sink bool) error {
 	var hints []string
 	if all, err := c.metadata(ctx, nil, false); err == nil {
 		names := slices.Sorted(maps.Keys(all.topics))
-		switch n := near.Name(name, names); {
+		n := near.Name(name, names)
+		// Debezium calls a table's topic PREFIX.SCHEMA.TABLE.
+		if i := slices.IndexFunc(names, func(t string) bool { return strings.HasSuffix(t, "."+name) }); n == "" && i >= 0 {
+			n = names[i]
+		}
+		switch {
 		case n != "":
 			hints = append(hints, fmt.Sprintf("did you mean %q?", n))
 		case len(names) == 0:

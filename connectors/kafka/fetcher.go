@@ -373,7 +373,7 @@ func (f *fetcher) accept(p *partition, rp *kmsg.FetchResponseTopicPartition, hel
 	p.emptyRuns = 0
 	data, next, epoch, err := wholeBatches(rp.RecordBatches, p.fetchAt)
 	if err != nil {
-		f.fail(p, fault.Errorf(fault.KafkaDamaged, "kafka %s@%d: %w", p, p.fetchAt, err))
+		f.fail(p, damaged(p, p.fetchAt, err))
 		return
 	}
 	if next == p.fetchAt {

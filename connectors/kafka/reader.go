@@ -115,7 +115,7 @@ func (r *reader) readPartition(p *partition, limit int) (n int, err error) {
 		}
 		rest, err := p.it.peek(rec)
 		if err != nil {
-			return n, fault.Errorf(fault.KafkaDamaged, "kafka %s@%d: %w", p, p.pos, err)
+			return n, damaged(p, p.pos, err)
 		}
 		if rec.offset >= p.pos { // a batch may begin before the offset asked for
 			if rec.offset >= stop {
@@ -144,7 +144,7 @@ func (r *reader) openBatch(p *partition, stop int64) (bool, error) {
 	for p.pos < stop {
 		ok, err := p.it.next(&p.pos, stop)
 		if err != nil {
-			return false, fault.Errorf(fault.KafkaDamaged, "kafka %s@%d: %w", p, p.pos, err)
+			return false, damaged(p, p.pos, err)
 		}
 		if ok || len(p.it.rest) > 0 {
 			return ok, nil

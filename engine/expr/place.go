@@ -65,9 +65,10 @@ func EvalError(err error, c *Ctx, e Expr, r row.Row) error {
 		return known
 	}
 	e = Failing(e, c, r, err)
-	place := ""
+	f := &fault.Error{Code: fault.RowValue}
+	prefix := ""
 	if call, ok := e.(*Call); ok && call.Place != "" {
-		place = call.Place + ": "
+		f.Place, prefix = call.Place, call.Place+": "
 	}
 	var values []string
 	seen := map[int]bool{}
@@ -79,8 +80,10 @@ func EvalError(err error, c *Ctx, e Expr, r row.Row) error {
 		}
 		return true
 	})
-	if len(values) == 0 {
-		return fault.Errorf(fault.RowValue, "%s%s: %w", place, e, err)
+	where := ""
+	if len(values) > 0 {
+		where = ", where " + strings.Join(values, ", ")
 	}
-	return fault.Errorf(fault.RowValue, "%s%s, where %s: %w", place, e, strings.Join(values, ", "), err)
+	f.Err = fmt.Errorf("%s%s%s: %w", prefix, e, where, err)
+	return f
 }

@@ -318,7 +318,7 @@ func (a *Aggregate) settle(k int, h uint64, key []byte) error {
 }
 
 func (a *Aggregate) broken() error {
-	return fault.Errorf(fault.RowContradiction, "%s: %s", a.spec.Name, untrue)
+	return contradiction("%s: %s", a.spec.Name, untrue)
 }
 
 // after is the row that a group shows now; nil for none. A group without rows leaves the state.

@@ -9,7 +9,6 @@ import (
 	"github.com/sluicesql/sluice/engine/keyenc"
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/state"
-	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // JoinSide is one input of a Join and its state.
@@ -393,5 +392,5 @@ func (s *JoinSide) broken() error {
 	if s.Table.Negatives() > 0 {
 		what = "took away rows that it had not given before"
 	}
-	return fault.Errorf(fault.RowContradiction, "%s %s: %s; its events are not the complete changelog that 'table.exec.source.cdc-events-duplicate' = 'false' or a table without PRIMARY KEY takes them for", s.Name, what, strings.Join(rows, "; "))
+	return contradiction("%s %s: %s", s.Name, what, strings.Join(rows, "; "))
 }

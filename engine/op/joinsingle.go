@@ -37,6 +37,8 @@ func several(t *state.Table, h uint64, key []byte) bool {
 	return at != 0 && (t.Weight(at) > 1 || t.Next(at) != 0)
 }
 
+const severalHint = "have its condition leave one row, or take one value of several, as by MAX"
+
 // checkSingle refuses a left row with several matches.
 func (j *Join) checkSingle() error {
 	l, r := &j.sides[0], &j.sides[1]
@@ -50,12 +52,12 @@ func (j *Join) checkSingle() error {
 		}
 		if j.counted {
 			if m := l.many.row(e); l.Counts.Weigh(e.h, key, nil, m) > 1 {
-				return fault.Errorf(fault.RowSeveral, "%s gives more than one row for %s, where one value is needed", r.Single, l.Describe(m))
+				return fault.Errorf(fault.RowSeveral, "%s gives more than one row for %s, where one value is needed", r.Single, l.Describe(m)).Fix(severalHint)
 			}
 			continue
 		}
 		if l.Table.First(e.h, key) != 0 && several(r.Table, e.h, key) {
-			return fault.Errorf(fault.RowSeveral, "%s gives more than one row where one value is needed: %s", r.Single, r.few(e.h, key))
+			return fault.Errorf(fault.RowSeveral, "%s gives more than one row where one value is needed: %s", r.Single, r.few(e.h, key)).Fix(severalHint)
 		}
 	}
 	l.many.reset()

@@ -223,7 +223,7 @@ func (w *Window) Barrier() error {
 		}
 	}
 	if w.spec.Table.Negatives() > 0 {
-		return fault.Errorf(fault.RowContradiction, "%s: %s", w.spec.Name, untrue)
+		return contradiction("%s: %s", w.spec.Name, untrue)
 	}
 	if w.first {
 		if err := w.settleFirst(); err != nil {
@@ -252,8 +252,13 @@ func (w *Window) settle(k int, h uint64, key []byte) error {
 }
 
 // untrue says that an input is no changelog.
-const untrue = "an input took away rows that it had not given before; its events are not the complete changelog that " +
-	"'table.exec.source.cdc-events-duplicate' = 'false' or a table without PRIMARY KEY takes them for"
+const untrue = "an input took away rows that it had not given before"
+
+// contradiction makes the error of an input that is no changelog.
+func contradiction(format string, args ...any) error {
+	return fault.Errorf(fault.RowContradiction, format, args...).
+		Fix("its events are not the complete changelog that 'table.exec.source.cdc-events-duplicate' = 'false' or a table without PRIMARY KEY takes them for: declare the PRIMARY KEY and leave that option at true, or read the topic from its beginning")
+}
 
 // differ finds the difference between two lists of rows.
 type differ struct{ table hashTable }

@@ -64,10 +64,14 @@ type LockedError struct {
 	cause error
 }
 
-func (e *LockedError) Error() string { return fmt.Sprintf("another process uses it (%v)", e.cause) }
+const lockedHint = "stop that process (sluice jobs lists those that run), or give this job a state directory of its own"
+
+func (e *LockedError) Error() string {
+	return fmt.Sprintf("another process uses it (%v); %s", e.cause, lockedHint)
+}
 
 // Fault implements fault.Coded.
-func (e *LockedError) Fault() (fault.Code, string) { return fault.StateLocked, "" }
+func (e *LockedError) Fault() (fault.Code, string) { return fault.StateLocked, lockedHint }
 
 func (e *LockedError) Unwrap() error { return e.cause }
 
@@ -113,7 +117,8 @@ func (s *Store) checkFormat() error {
 			return fault.Errorf(fault.StateDirectory, "%s is not a state directory's: %q", formatFile, b)
 		}
 		if string(b) != string(formatLine()) {
-			return fault.Errorf(fault.StateVersion, "it has format version %d, this sluice knows version %d", got, FormatVersion)
+			return fault.Errorf(fault.StateVersion, "it has format version %d, this sluice knows version %d", got, FormatVersion).
+				Fix("go on with the version that wrote it, or use another state directory, which reads the inputs again")
 		}
 		return nil
 	}

@@ -18,20 +18,20 @@ func placed(place string, err error) error {
 		return nil
 	}
 	err = firstLine{place + ": ", err}
-	if fault.Of(err) != "" {
+	switch c := fault.Of(err); {
+	case c == fault.StateDamaged, pebble.IsCorruptionError(err):
+		return fault.Errorf(fault.StateDamaged, "%w", err).Fix("restore a savepoint, or start with another state directory, which reads the inputs again")
+	case c != "":
 		return err
 	}
 	e := fault.Errorf(fault.Disk, "%w", err)
 	switch {
-	case pebble.IsCorruptionError(err):
-		e.Code = fault.StateDamaged
-		return e.Fix("restore a savepoint, or start with another state directory, which reads the inputs again")
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return e.Fix("make room and start again: the job goes on from its last checkpoint")
 	case errors.Is(err, iofs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return e.Fix("name a directory that this user may write")
 	}
-	return e
+	return e.Fix("see to the disk, or name another directory")
 }
 
 type firstLine struct {

@@ -19,6 +19,9 @@ const (
 	MessageKey         Code = "message-key"
 	MessageSchema      Code = "message-schema"
 	MessageTruncate    Code = "message-truncate"
+	MessageNone        Code = "message-none"
+	MessageAbsent      Code = "message-absent"
+	MessageUnit        Code = "message-unit"
 )
 
 // The codes of rows with which a query cannot go on.
@@ -102,6 +105,9 @@ func Parts() []Part {
 			{MessageKey, "The message's key does not say which row it is about."},
 			{MessageSchema, "The schema that a message embeds is missing, or cannot be read."},
 			{MessageTruncate, "The topic's partitions do not tell which rows came before a TRUNCATE of the table."},
+			{MessageNone, "No message of a sample holds a row."},
+			{MessageAbsent, "No row of a sample has a field of the column's name, so that the column would be NULL everywhere."},
+			{MessageUnit, "The numbers of a sample look like times in another unit than they are read in."},
 		}},
 		{"Rows", []Described{
 			{RowValue, "An expression has no value for a row."},

@@ -23,6 +23,8 @@ type Error struct {
 	Err  error
 	// Hint is what to do: a near name, an option, a command. It may be empty.
 	Hint string
+	// Place is the file:line:column of the SQL at fault, with which Err's text begins; empty for what has no such place.
+	Place string
 }
 
 // Error gives what is wrong and the remedy.
@@ -75,6 +77,16 @@ func of(err error) (c Code, hint string) {
 		c, hint = cmp.Or(c, code), cmp.Or(hint, fix)
 		err = errors.Unwrap(e)
 	}
+}
+
+// Place is where in the SQL the fault lies, as file:line:column; empty when it has no such place.
+func Place(err error) string {
+	for e := (*Error)(nil); errors.As(err, &e); err = e.Err {
+		if e.Place != "" {
+			return e.Place
+		}
+	}
+	return ""
 }
 
 // Split takes err apart: what is wrong and where, in one or more lines; its code; and its remedy, where that ends the text.

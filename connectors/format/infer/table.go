@@ -11,6 +11,7 @@ import (
 	jsonformat "github.com/sluicesql/sluice/connectors/format/json"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // Table is a declaration of a topic as a table.
@@ -156,7 +157,7 @@ func (v *survey) empty() error {
 	case v.forms[formBroken] > 0:
 		return fmt.Errorf("of %s none holds a row: %w", some(len(v.messages), "message"), v.broken)
 	}
-	return fmt.Errorf("no message holds a row (%s)", v.counts())
+	return fault.Errorf(fault.MessageNone, "no message holds a row (%s)", v.counts())
 }
 
 // counts says what the messages are.

@@ -34,7 +34,7 @@ func (r Reference) value() (string, error) {
 		v, ok := os.LookupEnv(r.Env)
 		switch {
 		case !ok:
-			return "", fmt.Errorf("the environment has no variable %s", r.Env)
+			return "", fault.Errorf(fault.Secret, "the environment has no variable %s", r.Env).Fix("set %s before sluice starts", r.Env)
 		case v == "":
 			return "", fmt.Errorf("the environment's variable %s: %w", r.Env, errNoValue)
 		}

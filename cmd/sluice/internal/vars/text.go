@@ -44,6 +44,24 @@ func (t *Text) Locate(p ast.Pos) (orig ast.Pos, variable string) {
 	return Place(p.File, t.Original, off), variable
 }
 
+// At is the place in the expanded text of a line and column, which count from 1; false where the text has none such.
+func (t *Text) At(line, col int) (ast.Pos, bool) {
+	rest := strings.TrimPrefix(t.Expanded, "\uFEFF")
+	for range line - 1 {
+		_, after, ok := strings.Cut(rest, "\n")
+		if !ok {
+			return ast.Pos{}, false
+		}
+		rest = after
+	}
+	for range col - 1 {
+		_, size := utf8.DecodeRuneInString(rest)
+		rest = rest[size:]
+	}
+	at := Place(t.File, t.Expanded, len(t.Expanded)-len(rest))
+	return at, at.Line == line && at.Col == col
+}
+
 // Place is the place of a byte offset in a text.
 func Place(file, src string, off int) ast.Pos {
 	off = min(off, len(src))

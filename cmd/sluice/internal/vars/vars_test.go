@@ -92,3 +92,25 @@ func TestLocate(t *testing.T) {
 		t.Error("an invalid place became valid")
 	}
 }
+
+// At is the inverse of Place, at every character of a text.
+func TestAt(t *testing.T) {
+	for _, src := range []string{"", "a", "SELECT\n 日本 = 1\r\n\nx", "\uFEFFa\nb"} {
+		text := &Text{File: "f", Original: src, Expanded: src}
+		for off := range src {
+			want := Place("f", src, off)
+			if src[off:] != strings.TrimPrefix(src[off:], "\uFEFF") {
+				continue // no character of the line
+			}
+			if got, ok := text.At(want.Line, want.Col); !ok || got != want {
+				t.Errorf("%q at %d: %+v, %v", src, off, got, ok)
+			}
+		}
+		if at, ok := text.At(9, 1); ok {
+			t.Errorf("%q has no ninth line: %+v", src, at)
+		}
+		if at, ok := text.At(1, 99); ok {
+			t.Errorf("%q has no such column: %+v", src, at)
+		}
+	}
+}
