@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // OptionKind is the type of an option's value.
@@ -64,6 +66,14 @@ type OptionError struct {
 }
 
 func (e *OptionError) Error() string { return e.Msg }
+
+// Fault implements fault.Coded.
+func (e *OptionError) Fault() (fault.Code, string) {
+	if e.Value {
+		return fault.OptionValue, ""
+	}
+	return fault.Option, ""
+}
 
 // Note is what an author should know of an option that works.
 type Note struct {

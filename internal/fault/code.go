@@ -4,6 +4,12 @@ package fault
 // lints are in package ast.
 type Code string
 
+// The codes of options, which are at fault in SQL and, where a file that they name cannot be read, when a job starts.
+const (
+	Option      Code = "option"
+	OptionValue Code = "option-value"
+)
+
 // The codes of messages that cannot be read as changes of their table.
 const (
 	MessageSyntax      Code = "message-syntax"

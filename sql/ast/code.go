@@ -27,8 +27,8 @@ const (
 	CodeWrongArguments   Code = "wrong-arguments"
 	CodeMisplaced        Code = "misplaced"
 	CodeColumnCount      Code = "column-count"
-	CodeOption           Code = "option"
-	CodeOptionValue      Code = "option-value"
+	CodeOption           Code = fault.Option
+	CodeOptionValue      Code = fault.OptionValue
 	CodeMissingOption    Code = "missing-option"
 	CodeColumn           Code = "column-declaration"
 	CodeReadWrite        Code = "not-readable-or-writable"
