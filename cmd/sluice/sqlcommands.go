@@ -63,6 +63,9 @@ func (s *shell) command(text string) error {
 			if c.args == "" && arg != "" {
 				return wrong(fmt.Errorf(`\%s %s: the command \%s stands alone`, name, arg, name))
 			}
+			if strings.Contains(c.args, "FILE") {
+				arg = repl.FileName(arg)
+			}
 			return c.run(s, arg)
 		}
 		names = append(names, c.name)

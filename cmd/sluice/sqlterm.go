@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,9 @@ func (s *shell) nextInput() string {
 
 // converse reads statements from the terminal and runs them, until the end is asked for.
 func (s *shell) converse(historyFile string) error {
+	// A crash is to end the process by a signal: whoever started it then gives the terminal its modes back, which the
+	// line editor has changed.
+	debug.SetTraceback("crash")
 	history, err := repl.OpenHistory(historyFile, diag.Mask)
 	if err != nil {
 		// Better a session without a history than none.

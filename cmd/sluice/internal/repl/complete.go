@@ -119,17 +119,27 @@ func (c *Completer) command(text string) (int, []Candidate) {
 	return 0, nil
 }
 
+// files are those whose names begin with prefix.
 func files(prefix string) []Candidate {
-	matches, err := filepath.Glob(prefix + "*")
+	dir, base := filepath.Split(prefix)
+	in := FileName(dir)
+	if in == "" {
+		in = "."
+	}
+	entries, err := os.ReadDir(in)
 	if err != nil {
 		return nil
 	}
 	var out []Candidate
-	for _, m := range matches {
-		if info, err := os.Stat(m); err == nil && info.IsDir() {
-			m += "/"
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), base) || base == "" && strings.HasPrefix(e.Name(), ".") {
+			continue
 		}
-		out = append(out, Candidate{Text: m, Group: "file"})
+		name := dir + e.Name()
+		if info, err := os.Stat(filepath.Join(in, e.Name())); err == nil && info.IsDir() {
+			name += "/"
+		}
+		out = append(out, Candidate{Text: name, Group: "file"})
 	}
 	return out
 }
