@@ -381,14 +381,7 @@ func TestDiscovery(t *testing.T) {
 	createTopic(t, b, "in.b", 1)
 	createTopic(t, b, "other", 1)
 	produce(t, b, "in.b", "k", "2|b")
-	cl, err := kgo.NewClient(kgo.SeedBrokers(b.Addr()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer cl.Close()
-	if _, err := kadm.NewClient(cl).UpdatePartitions(t.Context(), 3, "in.a"); err != nil {
-		t.Fatal(err)
-	}
+	createPartitions(t, b, "in.a", 3)
 	deadline := time.Now().Add(time.Minute)
 	for strings.Count(w.all(), "found new partitions") < 1 || !strings.Contains(w.all(), "in.a/2") || !strings.Contains(w.all(), "in.b/0") {
 		if time.Now().After(deadline) {
@@ -419,5 +412,51 @@ func TestDiscovery(t *testing.T) {
 	}
 	if len(got) != 1 || got[0] != "+I[2, b]" {
 		t.Errorf("read %v", got)
+	}
+}
+
+// TestGrownTopic has a topic grow whose table has a key: changes of one row may lie in two partitions then.
+func TestGrownTopic(t *testing.T) {
+	t.Parallel()
+	b := startBroker(t)
+	createTopic(t, b, "in.a", 1)
+	tb := table(b.Addr(), "topic", "-", "topic-pattern", `in\..*`, "scan.topic-partition-discovery.interval", "0")
+	opened, w := open(t, tb, nil)
+	src := opened.(*source)
+	createTopic(t, b, "in.b", 1)
+	createPartitions(t, b, "in.a", 2)
+	discover := func(want string) {
+		for !strings.Contains(w.all(), want) {
+			if t.Context().Err() != nil {
+				t.Fatalf("no %q in %s", want, w.all())
+			}
+			src.discover(t.Context())
+		}
+	}
+	discover("in.a/1, in.b/0")
+	if strings.Contains(w.all(), "grew") {
+		t.Errorf("rows without a key cannot move; warnings: %s", w.all())
+	}
+	keyed := *tb
+	keyed.PrimaryKey = []int{0}
+	src.scan.Table = &keyed
+	createPartitions(t, b, "in.a", 3)
+	createTopic(t, b, "in.c", 1)
+	discover("in.a/2, in.c/0")
+	if !strings.Contains(w.all(), "kafka topic in.a at "+b.Addr()+" grew: a row may have changes in two partitions now") || strings.Contains(w.all(), "in.c at") {
+		t.Errorf("warnings: %s", w.all())
+	}
+}
+
+// createPartitions has a topic grow to n partitions.
+func createPartitions(t *testing.T, b *embed.Broker, topic string, n int) {
+	t.Helper()
+	cl, err := kgo.NewClient(kgo.SeedBrokers(b.Addr()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cl.Close()
+	if _, err := kadm.NewClient(cl).UpdatePartitions(t.Context(), n, topic); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -189,6 +190,7 @@ func (s *source) place(ctx context.Context, parts []*partition) error {
 		if fresh, err = s.resume(ctx, parts); err != nil {
 			return err
 		}
+		s.tellFound(fresh)
 	}
 	start := s.cfg.start
 	if s.scan.Start != nil {
@@ -333,7 +335,7 @@ func (s *source) discover(ctx context.Context) {
 				p.reader.join(p)
 			}
 			s.fetcher.add(found)
-			s.warn(fmt.Sprintf("kafka at %s: found new partitions %s, read from their beginning", s.c.seeds, names(found)))
+			s.tellFound(found)
 			return
 		}
 		s.mu.Lock()
@@ -346,6 +348,23 @@ func (s *source) discover(ctx context.Context) {
 		s.fetcher.errors.Add(1)
 		s.warn(fmt.Sprintf("looking for new partitions failed, trying again in %s: %v", s.cfg.discovery, err))
 	}
+}
+
+// tellFound warns of partitions that were not there before, and of what they mean for a table with a key.
+func (s *source) tellFound(found []*partition) {
+	if len(found) == 0 {
+		return
+	}
+	s.warn(fmt.Sprintf("kafka at %s: found new partitions %s, read from their beginning", s.c.seeds, names(found)))
+	// A topic that is new as a whole has a partition 0.
+	grown := slices.DeleteFunc(slices.Clone(found), func(p *partition) bool {
+		return slices.ContainsFunc(found, func(q *partition) bool { return q.topic == p.topic && q.id == 0 })
+	})
+	if len(grown) == 0 || len(s.scan.Table.PrimaryKey) == 0 {
+		return
+	}
+	s.warn(fmt.Sprintf("kafka topic %s at %s grew: a row may have changes in two partitions now, which no offset orders; a change in an old partition that is read after one in %s wins although it is older; "+
+		"if partitions were added before all was read, have a new snapshot taken", grown[0].topic.name, s.c.seeds, names(grown)))
 }
 
 func names(parts []*partition) string {

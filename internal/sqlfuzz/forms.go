@@ -201,12 +201,14 @@ var (
 	scalarForm    = &form{sluice: "($q)"}
 )
 
-// untakenForms give $1, since no row takes the branch of the subquery. Other engines are not asked for it: DuckDB refuses
-// its second row all the same.
+// taken is for engines that evaluate a subquery in a branch that no row takes: DuckDB refuses its second row.
+const taken = "CASE WHEN $2 THEN $1 ELSE $1 END"
+
+// untakenForms give $1, since no row takes the branch of the subquery.
 var untakenForms = []*form{
-	{sluice: "CASE WHEN ($2 AND NOT $2) THEN ($q) ELSE $1 END", sqlite: "$1", duckdb: "$1"},
-	{sluice: "CASE WHEN ($2 OR $2 IS NOT TRUE) THEN $1 ELSE ($q) END", sqlite: "$1", duckdb: "$1"},
-	{sluice: "IF($2 IS NULL, $1, IF($2, $1, IF($2 IS UNKNOWN, ($q), $1)))", sqlite: "$1", duckdb: "$1"},
+	{sluice: "CASE WHEN ($2 AND NOT $2) THEN ($q) ELSE $1 END", sqlite: taken, duckdb: taken},
+	{sluice: "CASE WHEN ($2 OR $2 IS NOT TRUE) THEN $1 ELSE ($q) END", sqlite: taken, duckdb: taken},
+	{sluice: "IF($2 IS NULL, $1, IF($2, $1, IF($2 IS UNKNOWN, ($q), $1)))", sqlite: taken, duckdb: taken},
 }
 
 // quotient fails where $1 is 0.
