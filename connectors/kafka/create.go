@@ -77,11 +77,11 @@ func (c *cluster) create(ctx context.Context, topic string, how creation) error 
 	}
 	switch {
 	case errors.Is(err, kerr.InvalidReplicationFactor):
-		e.Fix("there are fewer brokers than '%s' asks copies of", topicReplication)
+		return e.Fix("there are fewer brokers than '%s' asks copies of", topicReplication)
 	case errors.Is(err, kerr.InvalidConfig):
-		e.Fix("check '%s*'", topicConfig)
+		return e.Fix("check '%s*'", topicConfig)
 	case errors.Is(err, kerr.TopicAuthorizationFailed), errors.Is(err, kerr.ClusterAuthorizationFailed):
-		e.Fix("grant CREATE on the topic to the user, or have it created for you")
+		return e.Fix("grant CREATE on the topic to the user, or have it created for you")
 	}
 	return e
 }

@@ -381,9 +381,9 @@ func (p *producer) writeError(q *outPartition, err error, rp *kmsg.ProduceRespon
 	e := answered(err, "kafka %s/%d at %s: %d records were refused: %w", p.topic, q.id, p.c.seeds, q.sending.n, err)
 	switch {
 	case errors.Is(err, kerr.MessageTooLarge), errors.Is(err, kerr.RecordListTooLarge):
-		e.Fix("the batch has %d bytes: raise the topic's max.message.bytes, or lower 'properties.batch.size'", len(q.sending.wire))
+		return e.Fix("the batch has %d bytes: raise the topic's max.message.bytes, or lower 'properties.batch.size'", len(q.sending.wire))
 	case errors.Is(err, kerr.TopicAuthorizationFailed):
-		e.Fix("grant WRITE on the topic to the user")
+		return e.Fix("grant WRITE on the topic to the user")
 	case rp.ErrorMessage != nil && *rp.ErrorMessage != "":
 		e.Err = fmt.Errorf("%w (%s)", e.Err, *rp.ErrorMessage)
 	}
