@@ -27,6 +27,7 @@ type console struct {
 	mu      sync.Mutex // guards all below
 	screen  *vt.Emulator
 	raw     []byte
+	blind   bool // only raw is kept: the screen takes its time for much text
 	changed chan struct{} // closed when the next is written
 }
 
@@ -40,15 +41,21 @@ const (
 // startConsole runs the binary in a folder; an empty one is a new workspace.
 func startConsole(t *testing.T, dir string, env []string, args ...string) *console {
 	t.Helper()
+	return startConsoleOf(t, consoleWidth, consoleHeight, dir, env, args...)
+}
+
+// startConsoleOf is startConsole on a terminal of another size.
+func startConsoleOf(t *testing.T, width, height int, dir string, env []string, args ...string) *console {
+	t.Helper()
 	if dir == "" {
 		dir = workspace(t)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*patience)
 	t.Cleanup(cancel)
-	c := &console{t: t, dir: dir, cmd: command(ctx, dir, args...), screen: vt.NewEmulator(consoleWidth, consoleHeight), changed: make(chan struct{})}
+	c := &console{t: t, dir: dir, cmd: command(ctx, dir, args...), screen: vt.NewEmulator(width, height), changed: make(chan struct{})}
 	c.cmd.Env = append(append(c.cmd.Env, "TERM=xterm-256color", "LC_ALL=C.UTF-8", "INPUTRC=/dev/null", "PAGER=", "XDG_STATE_HOME="+filepath.Join(dir, "state")), env...)
 	var err error
-	if c.pty, err = pty.StartWithSize(c.cmd, &pty.Winsize{Rows: consoleHeight, Cols: consoleWidth}); err != nil {
+	if c.pty, err = pty.StartWithSize(c.cmd, &pty.Winsize{Rows: uint16(height), Cols: uint16(width)}); err != nil {
 		t.Skipf("no pseudo terminals here: %v", err)
 	}
 	c.read.Go(func() {
@@ -57,7 +64,9 @@ func startConsole(t *testing.T, dir string, env []string, args ...string) *conso
 			n, err := c.pty.Read(buf)
 			c.mu.Lock()
 			c.raw = append(c.raw, buf[:n]...)
-			_, _ = c.screen.Write(buf[:n])
+			if !c.blind {
+				_, _ = c.screen.Write(buf[:n])
+			}
 			close(c.changed)
 			c.changed = make(chan struct{})
 			c.mu.Unlock()
@@ -128,6 +137,13 @@ func (c *console) wrote() string {
 	return string(c.raw)
 }
 
+// wroteLast is the last n bytes of that, at most.
+func (c *console) wroteLast(n int) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return string(c.raw[max(0, len(c.raw)-n):])
+}
+
 func (c *console) types(keys string) {
 	c.t.Helper()
 	if _, err := c.pty.Write([]byte(keys)); err != nil {
@@ -147,7 +163,7 @@ func (c *console) until(what string, ok func(screen string) bool) string {
 		select {
 		case <-changed:
 		case <-tired:
-			c.t.Fatalf("%s: not on the screen:\n%s\nwritten at the end: %q", what, s, c.wrote()[max(0, len(c.wrote())-2000):])
+			c.t.Fatalf("%s: not on the screen:\n%s\nwritten at the end: %q", what, s, c.wroteLast(2000))
 		}
 	}
 }
