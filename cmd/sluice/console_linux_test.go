@@ -27,7 +27,7 @@ type console struct {
 	mu      sync.Mutex // guards all below
 	screen  *vt.Emulator
 	raw     []byte
-	blind   bool // only raw is kept: the screen takes its time for much text
+	blind   bool          // only raw is kept: the screen takes its time for much text
 	changed chan struct{} // closed when the next is written
 }
 
@@ -35,7 +35,7 @@ const (
 	consoleWidth  = 100
 	consoleHeight = 30
 	// patience is how long a machine that has much to do may take for what takes milliseconds.
-	patience = 8 * time.Second
+	patience = time.Minute
 )
 
 // startConsole runs the binary in a folder; an empty one is a new workspace.

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/pmezard/go-difflib/difflib"
 )
 
 // shopFiles are what the recorded session works with. All records have one key, so that they have one order.
@@ -56,10 +58,7 @@ func (r *recording) does(inputs ...string) {
 	r.block(b.String())
 }
 
-// looks shows the screen once it has the texts.
-func (r *recording) looks(texts ...string) { r.t.Helper(); r.block(r.shows(texts...)) }
-
-// line shows what is at the prompt and below it, once that has the texts.
+// line shows what is at the prompt and below it, once that has the texts; the last of them are what is written last.
 func (r *recording) line(texts ...string) {
 	r.t.Helper()
 	r.shows(texts...)
@@ -91,7 +90,8 @@ func TestREPLPage(t *testing.T) {
 		return
 	}
 	if flag.Lookup("rewrite").Value.String() != "true" {
-		t.Fatalf("%s is not what the session shows (%v); run go test ./cmd/sluice -run '%s' -rewrite and look at the difference", file, err, t.Name())
+		diff, _ := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{A: difflib.SplitLines(steady(string(got))), B: difflib.SplitLines(steady(want)), Context: 3})
+		t.Fatalf("%s is not what the session shows; run go test ./cmd/sluice -run '%s' -rewrite (%v)\n%s", file, t.Name(), err, diff)
 	}
 	if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
 		t.Fatal(err)
@@ -133,9 +133,9 @@ func record(r *recording) {
 		r.line(shown...)
 		r.types(ctrl('C'))
 	}
-	completed("SELECT customer, REGEXP_EX", "REGEXP_EXTRACT_ALL")
-	completed("CREATE TABLE t (n BIGINT) WITH ('connector' = 'datagen', '", "'rows-per-second'")
-	completed("SET 'sql-client.execution.result-mode' = '", "'TABLEAU'")
+	completed("SELECT customer, REGEXP_EX", "of every part that matches")
+	completed("CREATE TABLE t (n BIGINT) WITH ('connector' = 'datagen', '", "-- Number of readers\n")
+	completed("SET 'sql-client.execution.result-mode' = '", "'TABLE'  'TABLEAU'\n")
 
 	r.says("## A live table\n\nA SELECT whose inputs have no end shows its result on the whole terminal, and keeps it up to date.")
 	r.runs("SET 'sluice.epoch.max-rows' = '1';") // so that every order is a change of its own
@@ -148,11 +148,11 @@ func record(r *recording) {
 		})
 		r.block(r.sees())
 	}
-	live("", "| Egor     |      3 |    18 |", "| Mitya ", "| Pavel    |      2 |    28 |")
+	live("", "| Egor     |      3 |    18 |", "| Mitya ", "| Pavel    |      2 |    28 |\n", "q ends\n")
 	r.says("`s` sorts by the next column, and `S` turns the order around:")
-	live("sssS", "[table by total, descending]", "|    28 |\n")
+	live("sssS", "[table by total, descending]", "|    18 |\n| Mitya    |      1 |     5 |\n")
 	r.says("`c`, or Tab, shows the changes instead, the newest at the end:")
-	live("c", "[changelog]", "| +U | Egor     |      3 |    18 |")
+	live("c", "[changelog]", "| +U | Egor     |      3 |    18 |\n")
 	r.says("`r` shows how many records come in and how many changes go out in a second. Space freezes what is shown, the arrow and page keys scroll, and `e` writes the rows to a file, whose ending says how: `.csv`, `.json`, `.md`, or else a table.")
 	live("tetotals.csv\r", "3 rows are in totals.csv")
 	r.says("`q` or Ctrl-C ends it:")
@@ -201,8 +201,9 @@ func record(r *recording) {
 	r.says("## History\n\nThe arrow keys go through what was typed before, whole statements at a time, and Ctrl-R searches it. It lies in `~/.local/state/sluice/history`, without the values of secret options, and every input is in it when it runs.")
 	r.asks()
 	r.types(ctrl('R') + "GROUP BY cust")
-	r.line("(inc-search): GROUP BY cust_\n")
-	r.types(ctrl('C') + ctrl('C'))
+	r.line("(inc-search): GROUP BY cust_\n", "AS t...\n")
+	r.types(ctrl('C'))
+	r.until("the search is over", func(s string) bool { return asking(s) && !strings.Contains(s, "inc-search") })
 
 	r.says("## All commands\n\nThe keys of the line editor are those of readline: Ctrl-A and Ctrl-E, Alt-B and Alt-F, Ctrl-W, Alt-D, Ctrl-K, Ctrl-U, Ctrl-Y, and Ctrl-_ to undo. `~/.inputrc` counts.")
 	r.does(`\?`)
