@@ -63,7 +63,7 @@ Exit codes: 0 all passed, 1 a test failed, 2 a file or flag is wrong.`,
 	flags.StringVar(&f.run, "run", "", "run the tests whose names `REGEXP` matches")
 	flags.BoolVar(&f.update, "update", false, "write what was found as what is expected")
 	flags.StringVar(&f.format, "format", "text", "report as `text|tap|junit`")
-	flags.BoolVar(&f.coverage, "coverage", false, "say which tables, views and results no test has seen change")
+	flags.BoolVar(&f.coverage, "coverage", false, "say which tables, views and results no test has seen change, and which operators gave none")
 	flags.IntVar(&f.parallel, "parallel", goruntime.GOMAXPROCS(0), "run `N` tests at once")
 	flags.DurationVar(&f.timeout, "timeout", 10*time.Second, "the `TIME` that a pipeline may take for a step")
 	return cmd

@@ -61,27 +61,33 @@ func (r *testReport) uncovered() []covered {
 	seen := map[*suite]sqltest.Coverage{}
 	var order []*suite
 	for _, c := range r.cases {
-		if seen[c.suite] == nil {
-			seen[c.suite] = sqltest.Coverage{}
+		if _, ok := seen[c.suite]; !ok {
+			seen[c.suite] = sqltest.NewCoverage()
 			order = append(order, c.suite)
 		}
 		seen[c.suite].Add(c.result.Coverage)
 	}
 	var out []covered
 	for _, s := range order {
-		var never []string
-		for _, name := range slices.Sorted(maps.Keys(seen[s])) {
-			if seen[s][name] == 0 {
-				never = append(never, name)
-			}
-		}
-		line := fmt.Sprintf("coverage of %s: %d of %d tables, views and results saw a change", s.dir, len(seen[s])-len(never), len(seen[s]))
-		if never != nil {
-			line += "; never: " + strings.Join(never, ", ")
-		}
+		line := fmt.Sprintf("coverage of %s: %s; %s", s.dir, coverageOf(seen[s].Tables, "tables, views and results saw a change"), coverageOf(seen[s].Operators, "operators gave one"))
 		out = append(out, covered{s, line})
 	}
 	return out
+}
+
+// coverageOf says how many of the counters are not zero, and which are.
+func coverageOf(counters map[string]int64, what string) string {
+	var never []string
+	for _, name := range slices.Sorted(maps.Keys(counters)) {
+		if counters[name] == 0 {
+			never = append(never, name)
+		}
+	}
+	line := fmt.Sprintf("%d of %d %s", len(counters)-len(never), len(counters), what)
+	if never != nil {
+		line += ", never: " + strings.Join(never, ", ")
+	}
+	return line
 }
 
 // tapReport is the Test Anything Protocol, version 14.

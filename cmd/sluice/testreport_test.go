@@ -16,9 +16,9 @@ func TestJUnitReport(t *testing.T) {
 	file := &sqltest.File{Path: "one/tests/a.test"}
 	failed := &sqltest.Result{
 		Failures: []sqltest.Failure{{Pos: ast.Pos{File: file.Path, Line: 3, Col: 1}, What: "table t", Diff: []string{"- [<a> & b]"}}},
-		Elapsed:  1500 * time.Millisecond, Coverage: sqltest.Coverage{"t": 2, "v": 0},
+		Elapsed:  1500 * time.Millisecond, Coverage: sqltest.Coverage{Tables: map[string]int64{"t": 2, "v": 0}, Operators: map[string]int64{"Filter (a.sql:1:2)": 0, "Project": 1}},
 	}
-	passed := &sqltest.Result{Elapsed: 250 * time.Millisecond, Coverage: sqltest.Coverage{"t": 0, "v": 0}}
+	passed := &sqltest.Result{Elapsed: 250 * time.Millisecond, Coverage: sqltest.Coverage{Tables: map[string]int64{"t": 0, "v": 0}}}
 	for _, coverage := range []bool{false, true} {
 		r := &testReport{coverage: coverage, sources: newSourceTexts(), elapsed: 2 * time.Second, cases: []*testCase{
 			{one, file, &sqltest.Case{Name: "a/x"}, failed}, {one, file, &sqltest.Case{Name: "a/y"}, passed},
@@ -45,7 +45,7 @@ func TestJUnitReport(t *testing.T) {
 		}
 		want := [2]string{}
 		if coverage {
-			want = [2]string{"coverage of one: 1 of 2 tables, views and results saw a change; never: v", "coverage of other: 0 of 2 tables, views and results saw a change; never: t, v"}
+			want = [2]string{"coverage of one: 1 of 2 tables, views and results saw a change, never: v; 1 of 2 operators gave one, never: Filter (a.sql:1:2)", "coverage of other: 0 of 2 tables, views and results saw a change, never: t, v; 0 of 0 operators gave one"}
 		}
 		if got := [2]string{s.Out, all.Suites[1].Out}; got != want {
 			t.Errorf("coverage: %q", got)

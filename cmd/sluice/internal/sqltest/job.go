@@ -52,7 +52,8 @@ func (r *run) start(ctx context.Context, j *job) error {
 	}
 	cfg := runtime.Config{
 		Plan: j.plan, Parallelism: n, StateDir: j.stateDir, TimeZone: j.plan.Location(), CheckpointInterval: 50 * time.Millisecond,
-		Hooks: &runtime.Hooks{Check: true, Cut: j.cut, Done: j.epochDone},
+		Measure: r.options.Coverage,
+		Hooks:   &runtime.Hooks{Check: true, Cut: j.cut, Done: j.epochDone},
 		OpenResult: func(spec spi.SinkSpec) (spi.Sink, error) {
 			return wrap(nil, j.result, newFormat(spec, j.plan.Sinks[0].PairKey), "result"), nil
 		},

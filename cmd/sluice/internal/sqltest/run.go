@@ -74,9 +74,11 @@ type run struct {
 	jobs     []*job
 	opening  *job // the one that is being started
 	captures map[string]*capture
-	pairs    map[string][]int // a unique key of the rows of sinks
-	dirs     string           // of state; empty when the test never restarts
-	read     map[string]int64 // events by source, of runs of jobs before a restart
+	pairs    map[string][]int  // a unique key of the rows of sinks
+	dirs     string            // of state; empty when the test never restarts
+	read     map[string]int64  // events by source, of runs of jobs before a restart
+	gave     map[string]int64  // changes by operator, of runs of jobs that have ended
+	locate   func(error) error // turns places in the script into places in files
 	result   *Result
 }
 
@@ -85,7 +87,7 @@ const resultName = "result"
 
 // Run runs a case of a file.
 func Run(ctx context.Context, p *Pipeline, f *File, c *Case, o Options) *Result {
-	r := &run{pipeline: p, options: o, file: f, captures: map[string]*capture{}, pairs: map[string][]int{}, read: map[string]int64{}, result: &Result{}}
+	r := &run{pipeline: p, options: o, file: f, captures: map[string]*capture{}, pairs: map[string][]int{}, read: map[string]int64{}, gave: map[string]int64{}, result: &Result{}}
 	began := time.Now()
 	r.result.Err = r.run(ctx, c)
 	r.result.Elapsed = time.Since(began)
@@ -167,7 +169,7 @@ func (r *run) prepare(ctx context.Context, c *Case) ([]*directive, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.session = session
+	r.session, r.locate = session, locate
 	for _, o := range options {
 		if err := session.SetOption(o.key, o.value); err != nil {
 			return nil, o.from.blame(err)
@@ -416,6 +418,7 @@ func (r *run) restart(ctx context.Context, crash bool) error {
 				return err
 			}
 		}
+		r.measure(j)
 		if err := r.start(ctx, j); err != nil {
 			return err
 		}
