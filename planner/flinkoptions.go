@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/sluicesql/sluice/connectors/spi"
 )
@@ -15,11 +16,8 @@ const (
 // flinkOptions are options of Flink's that files often set and that cannot be changed here, with what holds instead.
 var flinkOptions = slices.Concat(
 	[]sessionOption{
-		{Option: spi.Option{Name: "execution.checkpointing.mode", Kind: spi.EnumOption, Default: "EXACTLY_ONCE", Values: []string{"EXACTLY_ONCE"}, Unlisted: []string{"AT_LEAST_ONCE"},
-			Help: "state and positions are always committed together; what a sink shows after a crash is its 'sink.delivery-guarantee'"},
-			refused: map[string]string{"at_least_once": "state and positions are always committed together; what a sink shows after a crash is its 'sink.delivery-guarantee'"}},
-		{Option: spi.Option{Name: "table.sql-dialect", Kind: spi.EnumOption, Default: "default", Values: []string{"default"}, Unlisted: []string{"hive"}, Help: "there is one dialect"},
-			refused: map[string]string{"hive": "there is one dialect"}},
+		fixed("execution.checkpointing.mode", "EXACTLY_ONCE", "AT_LEAST_ONCE", "state and positions are always committed together; what a sink shows after a crash is its 'sink.delivery-guarantee'"),
+		fixed("table.sql-dialect", "default", "hive", "there is one dialect"),
 	},
 	unsupported(oneInFlight, "execution.checkpointing.timeout", "execution.checkpointing.min-pause", "execution.checkpointing.max-concurrent-checkpoints"),
 	unsupported("a checkpoint writes what has changed since the one before, in any case", "execution.checkpointing.incremental", "state.backend.incremental"),
@@ -32,6 +30,14 @@ var flinkOptions = slices.Concat(
 	unsupported("joins are made in the order in which they are written, but for those that EXPLAIN tells", "table.optimizer.join-reorder-enabled"),
 	unsupported(ofFlinksRuntime, "pipeline.object-reuse", "pipeline.operator-chaining.enabled", "sql-client.verbose"),
 )
+
+// fixed is an option that is always value, and why it is not the other that Flink knows.
+func fixed(name, value, other, why string) sessionOption {
+	return sessionOption{
+		Option:  spi.Option{Name: name, Kind: spi.EnumOption, Default: value, Values: []string{value}, Unlisted: []string{other}, Help: why},
+		refused: map[string]string{strings.ToLower(other): why},
+	}
+}
 
 func unsupported(why string, names ...string) []sessionOption {
 	options := make([]sessionOption, len(names))
