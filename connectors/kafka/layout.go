@@ -220,12 +220,7 @@ func (l *Layout) checkMetadata() error {
 
 // isKeyField reports whether column i of the table belongs to the key.
 func (l *Layout) isKeyField(i int) bool {
-	for _, k := range l.KeyFields {
-		if k == i {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(l.KeyFields, i)
 }
 
 // placeToRead says where column i of the table is read from. With the key's columns in both parts the

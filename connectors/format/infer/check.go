@@ -41,14 +41,10 @@ type ColumnReport struct {
 func Check(format spi.Format, spec spi.DecodeSpec, o spi.Options, messages []spi.Message) (*Report, error) {
 	v := surveyOf(messages)
 	r := &Report{Messages: v.counts(), Rows: v.rows}
-	fields := spec.Fields
-	if fields == nil {
-		fields = spec.Columns
-	}
 	var names []string
 	for _, p := range v.fields {
 		names = append(names, p.name)
-		declared := slices.ContainsFunc(fields, func(c spi.Column) bool { return c.Name == p.name })
+		declared := slices.ContainsFunc(spec.Fields, func(c spi.Column) bool { return c.Name == p.name })
 		if !declared && (v.data() == formEvent || !isAdded(p.name)) {
 			r.Undeclared = append(r.Undeclared, p.name)
 		}
