@@ -10,7 +10,7 @@ import (
 // the numbers of all other nodes are those of the plan without them.
 func addDeadLetters(p *Plan) error {
 	var scans []*Scan
-	p.walk(func(n Node) {
+	p.Walk(func(n Node) {
 		if s, ok := n.(*Scan); ok && s.Spec.DeadLetters != nil {
 			scans = append(scans, s)
 		}

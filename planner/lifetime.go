@@ -65,7 +65,7 @@ func Forgets(n Node) bool {
 // ShortestTTL is the shortest time to live of the plan's state; 0 where nothing is forgotten.
 func (p *Plan) ShortestTTL() time.Duration {
 	var shortest time.Duration
-	p.walk(func(n Node) {
+	p.Walk(func(n Node) {
 		for _, l := range lifetimesOf(n) {
 			if l.TTL > 0 && (shortest == 0 || l.TTL < shortest) {
 				shortest = l.TTL
@@ -82,7 +82,7 @@ func settleLifetimes(p *Plan) {
 		panic("planner: " + err.Error()) // it was checked when it was set
 	}
 	forgets := map[Node]bool{}
-	p.walk(func(n Node) {
+	p.Walk(func(n Node) {
 		f := slices.ContainsFunc(n.Inputs(), func(in Node) bool { return forgets[in] })
 		lives := lifetimesOf(n)
 		a, global := n.(*Aggregate)

@@ -13,12 +13,12 @@ import (
 func (f *Findings) lintJob(j *Job) {
 	f.at = j.Pos
 	parents := map[Node][]Node{}
-	j.Plan.walk(func(n Node) {
+	j.Plan.Walk(func(n Node) {
 		for _, in := range n.Inputs() {
 			parents[in] = append(parents[in], n)
 		}
 	})
-	j.Plan.walk(func(n Node) {
+	j.Plan.Walk(func(n Node) {
 		switch n := n.(type) {
 		case *Join:
 			f.lintJoin(n)

@@ -1,7 +1,7 @@
 package planner
 
-// walk calls f for each node of the plan once, inputs before the nodes that read them.
-func (p *Plan) walk(f func(Node)) { walk(p.roots(), f) }
+// Walk calls f for each node of the plan once, inputs before the nodes that read them.
+func (p *Plan) Walk(f func(Node)) { walk(p.roots(), f) }
 
 // roots are the sinks.
 func (p *Plan) roots() []Node {
@@ -35,7 +35,7 @@ func walk(roots []Node, f func(Node)) {
 // at the end of a job leaves the IDs of what was there before.
 func number(p *Plan) {
 	next := 1
-	p.walk(func(n Node) {
+	p.Walk(func(n Node) {
 		n.Out().ID = next
 		next++
 	})

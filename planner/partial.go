@@ -16,7 +16,7 @@ func (s *sourceInfo) keepsRows() bool {
 // markPartial tells the scans whose events leave out values for which columns they may do so: those that nothing
 // reads before the rows are kept, where the values are known.
 func markPartial(p *Plan) {
-	p.walk(func(n Node) {
+	p.Walk(func(n Node) {
 		switch n := n.(type) {
 		case *Normalise:
 			if n.Kind == NormaliseRows {

@@ -275,7 +275,7 @@ func (p *Plan) checkAnalyze(pos ast.Pos) error {
 		}
 	}
 	var endless []string
-	p.walk(func(n Node) {
+	p.Walk(func(n Node) {
 		if s, ok := n.(*Scan); ok && !s.Bounded && !slices.Contains(endless, s.Table) {
 			endless = append(endless, s.Table)
 		}

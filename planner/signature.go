@@ -70,7 +70,7 @@ func (p *Plan) Operators() []Operator {
 	s := newSigner(p)
 	var ops []Operator
 	seen := map[string]int{}
-	p.walk(func(n Node) {
+	p.Walk(func(n Node) {
 		if StateTables(n) == 0 {
 			return
 		}
@@ -84,7 +84,7 @@ func (p *Plan) Operators() []Operator {
 func (p *Plan) Inputs() []Input {
 	var ins []Input
 	seen := map[string]int{}
-	p.walk(func(n Node) {
+	p.Walk(func(n Node) {
 		var name string
 		h := sha256.New()
 		switch n := n.(type) {
@@ -318,7 +318,7 @@ func (p *Plan) Components() [][]Node {
 		return n
 	}
 	var all []Node
-	p.walk(func(n Node) {
+	p.Walk(func(n Node) {
 		root[n] = n
 		all = append(all, n)
 		for _, in := range n.Inputs() {

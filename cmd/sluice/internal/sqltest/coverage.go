@@ -1,6 +1,7 @@
 package sqltest
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/sluicesql/sluice/planner"
@@ -23,11 +24,8 @@ func (r *run) cover() {
 		c.Tables[name] += capture.count()
 	}
 	for _, j := range r.jobs {
-		for table, s := range j.running.Stats().Sources {
-			r.read[table] += s.Events
-		}
 		j.stop()
-		r.measure(j)
+		r.count(j)
 	}
 	for _, name := range r.session.Tables() {
 		c.Tables[name] += r.read[name]
@@ -36,17 +34,18 @@ func (r *run) cover() {
 	r.result.Coverage = c
 }
 
-// measure adds what the operators of a job, which has ended, gave since its last start.
-func (r *run) measure(j *job) {
+// count adds what a job, which has ended, read and its operators gave since its last start.
+func (r *run) count(j *job) {
 	if !r.options.Coverage {
 		return
+	}
+	for table, s := range j.running.Stats().Sources {
+		r.read[table] += s.Events
 	}
 	e := j.plan.Explanation()
 	j.running.Measure(e)
 	nodes := map[int]planner.Node{}
-	for _, s := range j.plan.Sinks {
-		number(s, nodes)
-	}
+	j.plan.Walk(func(n planner.Node) { nodes[n.Out().ID] = n })
 	for _, n := range e.Nodes {
 		node, name := nodes[n.ID], n.Title
 		switch node.(type) {
@@ -59,24 +58,13 @@ func (r *run) measure(j *job) {
 	}
 }
 
-// number finds the nodes from n downwards by their ids.
-func number(n planner.Node, nodes map[int]planner.Node) {
-	if nodes[n.Out().ID] != nil {
-		return
-	}
-	nodes[n.Out().ID] = n
-	for _, in := range n.Inputs() {
-		number(in, nodes)
-	}
-}
-
 // place is the place of an operator in the SQL, or of the nearest one that it reads of which it is known, in brackets.
 func (r *run) place(n planner.Node) string {
 	for !n.Out().Pos.IsValid() && len(n.Inputs()) > 0 {
 		n = n.Inputs()[0]
 	}
 	if pos := n.Out().Pos; pos.IsValid() {
-		if e, ok := r.locate(&ast.Error{Pos: pos}).(*ast.Error); ok { //nolint:errorlint // it is the error given, placed
+		if e, ok := errors.AsType[*ast.Error](r.locate(&ast.Error{Pos: pos})); ok {
 			return fmt.Sprintf(" (%s)", e.Pos)
 		}
 	}

@@ -38,7 +38,7 @@ type Options struct {
 	Timeout time.Duration
 	// Update has expectations replaced by what was found.
 	Update bool
-	// Coverage has every view looked at.
+	// Coverage has every view looked at, and the operators measured.
 	Coverage bool
 }
 
@@ -76,8 +76,8 @@ type run struct {
 	captures map[string]*capture
 	pairs    map[string][]int  // a unique key of the rows of sinks
 	dirs     string            // of state; empty when the test never restarts
-	read     map[string]int64  // events by source, of runs of jobs before a restart
-	gave     map[string]int64  // changes by operator, of runs of jobs that have ended
+	read     map[string]int64  // events by source, of runs of jobs that have ended, for coverage
+	gave     map[string]int64  // changes by operator, likewise
 	locate   func(error) error // turns places in the script into places in files
 	result   *Result
 }
@@ -125,7 +125,9 @@ func (r *run) run(ctx context.Context, c *Case) (err error) {
 	if err := r.settle(ctx); err != nil {
 		return fault.Or(fault.Test, fmt.Errorf("at the end of %s: %w", c.Name, err))
 	}
-	r.cover()
+	if r.options.Coverage {
+		r.cover()
+	}
 	return nil
 }
 
@@ -407,9 +409,6 @@ func (r *run) restart(ctx context.Context, crash bool) error {
 		if errors.Is(j.over(), errEnded) {
 			continue
 		}
-		for table, s := range j.running.Stats().Sources {
-			r.read[table] += s.Events
-		}
 		if crash {
 			j.stop()
 		} else {
@@ -418,7 +417,7 @@ func (r *run) restart(ctx context.Context, crash bool) error {
 				return err
 			}
 		}
-		r.measure(j)
+		r.count(j)
 		if err := r.start(ctx, j); err != nil {
 			return err
 		}
