@@ -24,4 +24,5 @@ func dot(d *drawing) []byte {
 	return []byte(b.String())
 }
 
-var dotEscape = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+// dotEscape also writes the & of what Graphviz would take for an HTML entity.
+var dotEscape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, `&`, `&amp;`)

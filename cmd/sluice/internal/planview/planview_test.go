@@ -19,7 +19,7 @@ import (
 // texts are what may stand in a plan, and means something in one of the forms.
 var texts = []string{
 	"Scan users (kafka)", `keeps: a <> '"quoted" \ & <b> %% {x}'`, "columns: `a` BIGINT, *b* STRING, _c_ INT, ~d~", "#1; end", "日本語の列 STRING", "\x00\x1b[31m\n\tcontrol",
-	"]]>", "", "a-->b", "$$x$$", strings.Repeat("long", 40), "why: " + strings.Repeat("many words ", 30),
+	"]]>", "", "a-->b", "&lt; &#60;", "$$x$$", strings.Repeat("long", 40), "why: " + strings.Repeat("many words ", 30),
 }
 
 // randomPlan has nodes that read random earlier ones, some of them twice.
@@ -123,7 +123,7 @@ func TestSVG(t *testing.T) {
 		picture := svg(d)
 		dec := xml.NewDecoder(strings.NewReader(string(picture)))
 		rects, shown := 0, ""
-		right, bottom := 0.0, 0.0
+		right, bottom, text := 0.0, 0.0, 0.0 // of the box, and where the text begins
 		for {
 			tok, err := dec.Token()
 			if errors.Is(err, io.EOF) {
@@ -146,11 +146,17 @@ func TestSVG(t *testing.T) {
 				if e.Name.Local == "rect" {
 					rects++
 					right, bottom = at("x")+at("width"), at("y")+at("height")
-				} else if e.Name.Local == "text" && rects > 0 && at("y") > bottom {
-					t.Errorf("seed %d: a text lies below its box", seed)
+				} else if e.Name.Local == "text" && rects > 0 {
+					text = at("x")
+					if at("y") > bottom {
+						t.Errorf("seed %d: a text lies below its box", seed)
+					}
 				}
 			case xml.CharData:
 				shown += string(e)
+				if end := text + float64(display.Width(string(e)))*cellWidth; rects > 0 && string(e) != "\n" && end > right {
+					t.Errorf("seed %d: %q ends at %.1f and its box at %.1f", seed, e, end, right)
+				}
 			}
 		}
 		if rects != len(d.boxes) || right == 0 {
@@ -167,7 +173,7 @@ func TestSVG(t *testing.T) {
 }
 
 var (
-	dotLine     = regexp.MustCompile(`^  (\w+ \[label="(?:[^"\\]|\\[\\"l])*"\];|\w+ -> \w+ \[label="[\w-]+"\];|(?:node|edge) \[.*\];)$`)
+	dotLine     = regexp.MustCompile(`^  (\w+ \[label="(?:[^"\\&]|\\[\\"l]|&amp;)*"\];|\w+ -> \w+ \[label="[\w-]+"\];|(?:node|edge) \[.*\];)$`)
 	mermaidLine = regexp.MustCompile("^  (\\w+\\[\"(?:[^\"#<>%\\\\`*_~$&]|#\\d+;|<br/>)*\"\\]|\\w+ -->\\|[\\w-]+\\| \\w+)$")
 )
 
