@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -20,21 +21,15 @@ func RecordPlan(p *planner.Plan, redact func(string) string) (*RecordedPlan, err
 	return &RecordedPlan{newRecord(&Config{Plan: p, Redact: redact}, g)}, nil
 }
 
-// ReadRecordedPlan reads the plan of a state directory or savepoint that no job uses. A nil fs is the operating
-// system's; version is that of the program, for errors.
-func ReadRecordedPlan(fs state.FS, dir, version string) (*RecordedPlan, error) {
-	if fs == nil {
-		fs = state.DefaultFS
-	}
-	store, err := state.Open(state.Options{Dir: dir, FS: fs, ReadOnly: true})
+// ReadRecordedPlan reads the plan of a state directory or savepoint that no job uses; version is that of the program,
+// for errors.
+func ReadRecordedPlan(dir, version string) (*RecordedPlan, error) {
+	store, err := state.Open(state.Options{Dir: dir, ReadOnly: true})
 	if err != nil {
 		return nil, err
 	}
 	b, err := store.Meta(planKey)
-	if cerr := store.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
+	if err = errors.Join(err, store.Close()); err != nil {
 		return nil, err
 	}
 	r, err := decodePlan(b, dir, version)

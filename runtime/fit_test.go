@@ -126,7 +126,7 @@ func (d *directory) compare(cfg *runtime.Config) *runtime.Comparison {
 	if cfg.FromSavepoint != "" || cfg.Hooks.FS != nil {
 		return nil
 	}
-	was, err := runtime.ReadRecordedPlan(nil, cfg.StateDir, "sluice test")
+	was, err := runtime.ReadRecordedPlan(cfg.StateDir, "sluice test")
 	if err != nil {
 		return nil // nothing has run there
 	}

@@ -1,13 +1,12 @@
 package main
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pmezard/go-difflib/difflib"
@@ -47,9 +46,12 @@ lost: sluice run would refuse to start without --allow-rebuild.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if env != "" && !slices.ContainsFunc(args, pipeline.Is) {
+				return env.refuse()
+			}
 			plans := func(path string) ([]*planner.Plan, error) {
 				e := env
-				if info, err := os.Stat(path); err == nil && !info.IsDir() {
+				if !pipeline.Is(path) {
 					e = "" // it is for the folder beside
 				}
 				return plansOf(sources, []string{path}, e, variables, options)
@@ -81,7 +83,7 @@ func (d *planDiff) run(plans func(path string) ([]*planner.Plan, error)) error {
 	}
 	var was []*runtime.RecordedPlan
 	if isStateDir(d.old) {
-		r, err := runtime.ReadRecordedPlan(nil, d.old, versionLine())
+		r, err := runtime.ReadRecordedPlan(d.old, versionLine())
 		if err != nil {
 			return wrong(err)
 		}
@@ -108,7 +110,7 @@ func (d *planDiff) run(plans func(path string) ([]*planner.Plan, error)) error {
 			heading = fmt.Sprintf("job %d: ", i+1)
 		}
 		if err := d.job(heading, was[i], p); err != nil {
-			return &failure{exitFailed, err}
+			return wrong(err) // 1 is a difference
 		}
 	}
 	switch {
@@ -123,11 +125,7 @@ func (d *planDiff) run(plans func(path string) ([]*planner.Plan, error)) error {
 // isStateDir reports whether a path is that of a folder that is no pipeline.
 func isStateDir(path string) bool {
 	info, err := os.Stat(path)
-	if err != nil || !info.IsDir() {
-		return false
-	}
-	_, err = os.Stat(filepath.Join(path, pipeline.FileName))
-	return errors.Is(err, fs.ErrNotExist)
+	return err == nil && info.IsDir() && !pipeline.Is(path)
 }
 
 // numbers are the nodes' numbers in a plan's text, which follow from all of the plan.
@@ -146,10 +144,9 @@ func (d *planDiff) job(heading string, was *runtime.RecordedPlan, now *planner.P
 	if err != nil {
 		return err
 	}
+	d.changed = d.changed || plan != "" || len(c.Sinks) > 0
+	d.lost = d.lost || len(c.Lost) > 0
 	var b strings.Builder
-	if plan == "" {
-		plan = "the same\n"
-	}
 	part := func(title string, lines []string) {
 		if len(lines) > 0 {
 			fmt.Fprintf(&b, "\n%s%s:\n", heading, title)
@@ -158,12 +155,10 @@ func (d *planDiff) job(heading string, was *runtime.RecordedPlan, now *planner.P
 			b.WriteString("  " + strings.ReplaceAll(l, "\n", "\n  ") + "\n")
 		}
 	}
-	fmt.Fprintf(&b, "%splan:\n%s", heading, plan)
+	fmt.Fprintf(&b, "%splan:\n%s", heading, cmp.Or(plan, "the same\n"))
 	part("state that is kept", c.Kept)
 	part("state that is lost", c.Lost)
 	part("sinks", c.Sinks)
-	d.changed = d.changed || plan != "the same\n" || len(c.Sinks) > 0
-	d.lost = d.lost || len(c.Lost) > 0
 	_, err = io.WriteString(d.out, b.String())
 	return err
 }
