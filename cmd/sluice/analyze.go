@@ -13,7 +13,7 @@ import (
 // runJob starts a job and has wait wait for its end. The job is nil when it did not start.
 type runJob func(cfg runtime.Config, wait func(*runtime.Job) error) (*runtime.Job, error)
 
-// errStopped is what comes of a run that was to be measured, and was interrupted.
+// errStopped is what comes of a run that was interrupted and has nothing to show.
 var errStopped = &failure{code: exitInterrupted}
 
 // answer writes the answer to an EXPLAIN by write.
@@ -22,7 +22,7 @@ func (r *runner) answer(e *planner.Explain, run runJob, write func([]byte) error
 	if err != nil {
 		return err
 	}
-	text, err := formatOf(e).Write([]*planner.Explanation{x})
+	text, err := textOfPlan(e, x)
 	if err == nil {
 		err = write(text)
 	}
@@ -56,6 +56,15 @@ func (r *runner) explain(e *planner.Explain, run runJob) (*planner.Explanation, 
 	}
 	job.Measure(x)
 	return x, nil
+}
+
+// toMeasure is toEnd for a job that is measured: one that was interrupted did not end, so that there is nothing to show.
+func (r *runner) toMeasure(cfg runtime.Config, wait func(*runtime.Job) error) (*runtime.Job, error) {
+	job, err := r.toEnd(cfg, wait)
+	if r.signals.interrupted() && (job == nil || err == nil) {
+		err = errStopped
+	}
+	return job, err
 }
 
 // analysis is how a job is run that is measured: its state is in memory, so that what is kept elsewhere stays as it is,

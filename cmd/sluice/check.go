@@ -29,7 +29,7 @@ func (r *runner) check(script *planner.Script) error {
 		case *planner.Explain:
 			if s.Analyze {
 				if _, err := r.analysis(s.Job); err != nil {
-					return &ast.Error{Pos: s.Job.Pos, Msg: err.Error(), Code: ast.CodeOptionValue}
+					return ast.Placed(s.Job.Pos, err, ast.CodeOptionValue)
 				}
 			}
 		}

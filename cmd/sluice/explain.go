@@ -68,7 +68,7 @@ func (f *explainFlags) run(out io.Writer, sources sourceTexts, files []string) e
 				return err
 			}
 			return sources.writePlans(out, format, script, func(e *planner.Explain) (*planner.Explanation, error) {
-				return r.explain(e, r.toEnd)
+				return r.explain(e, r.toMeasure)
 			})
 		})
 	case len(f.embed) > 0:
@@ -100,11 +100,15 @@ func (s sourceTexts) writePlans(w io.Writer, f planview.Format, script *planner.
 			if err != nil {
 				return err
 			}
-			text, err := formatOf(t).Write([]*planner.Explanation{e})
+			jobs = append(jobs, e)
+			if f != planview.Text {
+				continue
+			}
+			text, err := textOfPlan(t, e)
 			if err != nil {
 				return &failure{exitFailed, err}
 			}
-			jobs, texts = append(jobs, e), append(texts, string(text))
+			texts = append(texts, string(text))
 		case *planner.Text:
 			texts = append(texts, s.secrets.Text(string(textOf(t))))
 		}
@@ -123,12 +127,13 @@ func (s sourceTexts) writePlans(w io.Writer, f planview.Format, script *planner.
 	return nil
 }
 
-// formatOf is the form that an EXPLAIN asks for.
-func formatOf(e *planner.Explain) planview.Format {
+// textOfPlan is a plan in the form that an EXPLAIN asks for.
+func textOfPlan(e *planner.Explain, x *planner.Explanation) ([]byte, error) {
+	f := planview.Text
 	if e.JSON {
-		return planview.JSON
+		f = planview.JSON
 	}
-	return planview.Text
+	return f.Write([]*planner.Explanation{x})
 }
 
 // explanation describes a plan without secrets.

@@ -85,12 +85,14 @@ func (r *runner) end(err error) error {
 	switch {
 	case r.stdout.closed.Load():
 		return nil // whoever read our output has seen enough
+	case errors.Is(err, errStopped):
+		outcome = progress.Stopped
 	case err != nil:
 		outcome = progress.Failed
 	case r.signals.interrupted():
 		outcome = progress.Stopped
 		if r.summary.Epochs == 0 {
-			err = &failure{code: exitInterrupted}
+			err = errStopped
 		}
 	}
 	if r.summary.Jobs == 0 {
@@ -145,7 +147,7 @@ func (r *runner) plan(stmts []ast.Statement, out io.Writer) (*planner.Script, er
 func (r *runner) step(step planner.Step) error {
 	switch s := step.(type) {
 	case *planner.Explain:
-		return r.answer(s, r.toEnd, func(text []byte) error {
+		return r.answer(s, r.toMeasure, func(text []byte) error {
 			_, err := r.out.Write(text)
 			return err
 		})
@@ -202,7 +204,7 @@ func (r *runner) job(j *planner.Job) error {
 	case err == nil:
 		return nil
 	case job == nil && r.signals.interrupted():
-		return &failure{code: exitInterrupted}
+		return errStopped
 	}
 	return &failure{exitFailed, r.sources.locate(err)}
 }

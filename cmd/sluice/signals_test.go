@@ -129,6 +129,49 @@ func TestSignalBeforeTheFirstEpoch(t *testing.T) {
 	}
 }
 
+// A run that was to be measured and was interrupted shows nothing, and is no success: not when it had begun, nor before.
+func TestSignalWhileMeasured(t *testing.T) {
+	p := start(t, `
+CREATE TABLE ticks (n BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '1000', 'number-of-rows' = '100000000');
+CREATE TABLE shown (n BIGINT) WITH ('connector' = 'print');
+EXPLAIN ANALYZE INSERT INTO shown SELECT n FROM ticks;
+`, "run", "--parallelism", "1", "-")
+	p.line()
+	p.signal(os.Interrupt)
+	for {
+		l, err := p.lines.ReadString('\n')
+		if err != nil {
+			break
+		}
+		if !strings.HasPrefix(l, "+I[") {
+			t.Fatalf("shown: %s", l)
+		}
+	}
+	if code := p.end(); code != exitInterrupted || !strings.HasPrefix(p.stderr.String(), "sluice: stopped after ") {
+		t.Errorf("exit code %d, stderr:\n%s", code, p.stderr.String())
+	}
+
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	p = start(t, `
+CREATE TABLE events (n BIGINT) WITH ('connector' = 'kafka', 'topic' = 'events', 'format' = 'json', 'scan.bounded.mode' = 'latest-offset',
+  'scan.startup.mode' = 'earliest-offset', 'properties.bootstrap.servers' = '`+l.Addr().String()+`');
+SELECT n FROM events;
+`, "explain", "--analyze", "-")
+	c, err := l.Accept() // a broker that never answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	p.signal(os.Interrupt)
+	if code := p.end(); code != exitInterrupted || p.stderr.Len() > 0 {
+		t.Errorf("exit code %d, stderr:\n%s", code, p.stderr.String())
+	}
+}
+
 // Whoever reads the output may stop to do so.
 func TestReaderGoesAway(t *testing.T) {
 	p := start(t, endlessSQL, "run", "-")
