@@ -35,6 +35,7 @@ func TestSecretsOfPipelines(t *testing.T) {
 		"option":         "CREATE TABLE k (a STRING) WITH ('connector' = 'kafka', 'topic' = '${S}', 'properties.bootstrap.servers' = 'k:1', 'properties.client.id' = '${S}', 'format' = 'json'); SHOW CREATE TABLE k; EXPLAIN SELECT * FROM k;",
 		"condition":      table + "CREATE VIEW v AS SELECT a FROM t WHERE a = '${S}'; SHOW CREATE VIEW v; EXPLAIN SELECT * FROM v; SELECT * FROM v;",
 		"unknown value":  "CREATE TABLE k (a STRING) WITH ('connector' = 'kafka', 'topic' = 't', 'properties.bootstrap.servers' = 'k:1', 'format' = '${S}'); SELECT * FROM k;",
+		"two strings":    "SELECT '${S}' '${S}';",
 		"unknown name":   table + "SELECT `${S}` FROM t;",
 		"unknown option": "SET '${S}' = 'x';",
 		"bad literal":    "SELECT CAST('${S}' AS INT) AS a;",
@@ -47,7 +48,7 @@ func TestSecretsOfPipelines(t *testing.T) {
 			dir := t.TempDir()
 			for file, text := range map[string]string{
 				"sluice.yaml":  "name: p\nsql: [pipeline.sql]\nsecrets:\n  S: {file: secret.txt}\n  ENV: {env: GREETED}\n",
-				"secret.txt":   `geheim's "word\` + "\n",
+				"secret.txt":   `geheim's "word\` + strings.Repeat(" geheim", 30) + "\n", // messages cut it short
 				"pipeline.sql": sql,
 			} {
 				if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {

@@ -10,8 +10,13 @@ import (
 	"sync"
 )
 
-// mask stands in the place of a secret.
-const mask = "******"
+const (
+	// mask stands in the place of a secret.
+	mask = "******"
+	// cut ends what is shown of a long text, and shortest is the least number of bytes before it.
+	cut      = "…"
+	shortest = 8
+)
 
 // Secrets are values that are not to be shown. The zero value has none. It may be used from any goroutine.
 type Secrets struct {
@@ -46,15 +51,33 @@ func (s *Secrets) Add(values ...string) {
 	}
 }
 
-// Text is text with asterisks in the place of secrets.
+// Text is text with asterisks in the place of secrets, whole ones and the beginnings of those that were cut short.
 func (s *Secrets) Text(text string) string {
 	s.mu.Lock()
-	r := s.replacer
-	s.mu.Unlock()
-	if r == nil {
+	defer s.mu.Unlock()
+	if s.replacer == nil {
 		return text
 	}
-	return r.Replace(text)
+	// Beginnings first: one secret may be the beginning of another.
+	parts := strings.Split(text, cut)
+	for i, part := range parts[:len(parts)-1] {
+		if n := s.begun(part); n > 0 {
+			parts[i] = part[:len(part)-n] + mask
+		}
+	}
+	return s.replacer.Replace(strings.Join(parts, cut))
+}
+
+// begun is how many bytes at the end of part, which was cut there, a secret begins with.
+func (s *Secrets) begun(part string) (most int) {
+	for _, f := range s.forms {
+		for n := min(len(f), len(part)); n >= shortest && n > most; n-- {
+			if strings.HasSuffix(part, f[:n]) && !strings.HasPrefix(f[n:], cut) {
+				most = n
+			}
+		}
+	}
+	return most
 }
 
 // Writer passes on to w what is written to it, without secrets. Each Write is a message by itself.
