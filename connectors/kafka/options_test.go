@@ -23,6 +23,7 @@ func TestRefused(t *testing.T) {
 		{false, "topic-pattern", "exclude each other", []string{"topic-pattern", "t.*"}},
 		{false, "topic-pattern", "missing closing", []string{"topic", "-", "topic-pattern", "("}},
 		{false, "properties.bootstrap.servers", "missing", []string{"properties.bootstrap.servers", "-"}},
+		{false, "properties.bootstrap.servers", "takes HOST:PORT alone", []string{"properties.bootstrap.servers", "a:1,user:word@b:1"}},
 		{false, "properties.bootstrap.servers", "no address", []string{"properties.bootstrap.servers", ","}},
 		{false, "format", "missing", []string{"format", "-"}},
 		{false, "format", `did you mean "bar"?`, []string{"format", "bra"}},

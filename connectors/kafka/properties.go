@@ -98,6 +98,9 @@ const (
 var properties = withOthers(map[string]property{
 	"bootstrap.servers": {set: func(s *settings, v string) error {
 		for _, a := range strings.Split(v, ",") {
+			if strings.Contains(a, "@") { // it stands in every error's text
+				return fmt.Errorf("takes HOST:PORT alone; credentials go into 'properties.sasl.jaas.config'")
+			}
 			if a = strings.TrimSpace(a); a != "" {
 				s.seeds = append(s.seeds, a)
 			}
