@@ -66,6 +66,7 @@ func (c *cluster) unreachable(err error) error {
 	var ke *kerr.Error
 	var dns *net.DNSError
 	e := fault.Errorf(fault.KafkaUnreachable, "cannot reach Kafka at %s: %w", c.seeds, err)
+	tlsFix := tlsRemedy(err)
 	switch {
 	case errors.As(err, &ke):
 		return answered(err, "cannot reach Kafka at %s: %w", c.seeds, err)
@@ -73,9 +74,9 @@ func (c *cluster) unreachable(err error) error {
 		return err
 	case errors.As(err, &dns):
 		return e.Fix("the name does not resolve: check 'properties.bootstrap.servers'")
-	case tlsRemedy(err) != "":
-		e.Code = fault.KafkaTLS
-		return e.Fix("%s", tlsRemedy(err))
+	case tlsFix != "":
+		e.Code, e.Hint = fault.KafkaTLS, tlsFix
+		return e
 	case errors.Is(err, context.DeadlineExceeded):
 		e.Err = fmt.Errorf("cannot reach Kafka at %s: no answer in time", c.seeds)
 		return e.Fix("check 'properties.bootstrap.servers' and 'properties.security.protocol': perhaps it is no Kafka that listens there, or one that expects TLS")
