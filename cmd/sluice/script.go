@@ -135,7 +135,7 @@ func (s sourceTexts) locateOne(e *ast.Error) *ast.Error {
 	if t == nil {
 		return e
 	}
-	moved := *e
+	moved := *diag.Hide(e, t.Expanded)
 	var variable string
 	moved.Pos, variable = t.Locate(e.Pos)
 	if variable != "" {

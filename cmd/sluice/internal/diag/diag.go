@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sluicesql/sluice/cmd/sluice/internal/display"
+	"github.com/sluicesql/sluice/cmd/sluice/internal/redact"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/sql/ast"
@@ -125,7 +126,7 @@ func (p *Printer) excerpt(pos ast.Pos) (line string, lead, width int, ok bool) {
 	if !ok || pos.Offset > len(src) {
 		return "", 0, 0, false
 	}
-	src = Mask(src)
+	src = mask(src, anySecretsOf(src))
 	start := strings.LastIndexByte(src[:pos.Offset], '\n') + 1
 	end := len(src)
 	if n := strings.IndexByte(src[pos.Offset:], '\n'); n >= 0 {
@@ -144,28 +145,82 @@ func (p *Printer) excerpt(pos ast.Pos) (line string, lead, width int, ok bool) {
 	return strings.TrimRight(display.Cut(before+word+after, maxExcerpt), " "), lead, width, true
 }
 
-var option = regexp.MustCompile(`'([^'\n]+)'\s*=\s*'((?:[^']|'')*)`)
+const (
+	between = `(?:\s|--[^\n]*\n|/\*(?s:.*?)\*/)*`
+	quoted  = `(?:'((?:[^']|'')*)|"([^"]*))`
+)
 
-// Mask writes asterisks over the values of secret options, byte for byte, so that places stay what they are.
-func Mask(src string) string {
-	var b []byte
-	for _, m := range option.FindAllStringSubmatchIndex(src, -1) {
-		if !spi.SecretName(src[m[2]:m[3]]) {
-			continue
+// option is an option as it has to be written: its name, and its value.
+var option = regexp.MustCompile(`'([^'\n]+)'` + between + `=` + between + `'((?:[^']|'')*)`)
+
+// mistaken are options as they may be written by mistake, which an excerpt shows: with other quotes or none, and with
+// another sign than '=' or none.
+var mistaken = []*regexp.Regexp{
+	regexp.MustCompile(`'([^'\n]+)'` + between + quoted),
+	regexp.MustCompile("([\\w.-]+)[`'\"]?" + between + `[=:]+>?` + between + quoted),
+	regexp.MustCompile(`([\w.-]+)'` + between + `[=:]+>?` + between + `([^\s,;()'"]+)`),
+}
+
+// address is one with a password: user:password@host.
+var address = regexp.MustCompile(`[\w.+-]+:([^\s:/@'",]+)@[\w.:\[\]-]+`)
+
+// secretsOf are the places of the values of secret options in src, the name and the value of each of which form finds.
+func secretsOf(src string, form *regexp.Regexp) (places [][2]int) {
+	for _, m := range form.FindAllStringSubmatchIndex(src, -1) {
+		for i := 4; i < len(m); i += 2 {
+			if m[i] >= 0 && spi.SecretName(src[m[2]:m[3]]) {
+				places = append(places, [2]int{m[i], m[i+1]})
+			}
 		}
-		if b == nil {
-			b = []byte(src)
-		}
-		for i := m[4]; i < m[5]; i++ {
+	}
+	return places
+}
+
+// anySecretsOf are the places of secrets in src, which may have mistakes.
+func anySecretsOf(src string) [][2]int {
+	places := secretsOf(src, option)
+	for _, form := range mistaken {
+		places = append(places, secretsOf(src, form)...)
+	}
+	for _, m := range address.FindAllStringSubmatchIndex(src, -1) {
+		places = append(places, [2]int{m[2], m[3]})
+	}
+	return places
+}
+
+// Mask writes asterisks over the values of secret options of a statement without mistakes, byte for byte, so that places
+// stay what they are.
+func Mask(src string) string { return mask(src, secretsOf(src, option)) }
+
+func mask(src string, places [][2]int) string {
+	b := []byte(src)
+	for _, at := range places {
+		for i := at[0]; i < at[1]; i++ {
 			if b[i] != '\n' && b[i] != '\r' {
 				b[i] = '*'
 			}
 		}
 	}
-	if b == nil {
-		return src
-	}
 	return string(b)
+}
+
+// Hide is e without the secret that stands at its place in src, for a message may say what was found there, and without
+// addresses of src that hold passwords.
+func Hide(e *ast.Error, src string) *ast.Error {
+	if !e.Pos.IsValid() || e.Pos.Offset > len(src) {
+		return e
+	}
+	var secrets redact.Secrets
+	end := e.Pos.Offset + wordLen(src[e.Pos.Offset:])
+	for _, at := range anySecretsOf(src) {
+		if at[0] < end && at[1] > e.Pos.Offset {
+			secrets.Add(strings.ReplaceAll(src[at[0]:at[1]], "''", "'"))
+		}
+	}
+	secrets.Add(address.FindAllString(src, -1)...)
+	safe := *e
+	safe.Msg, safe.Hint = secrets.Text(e.Msg), secrets.Text(e.Hint)
+	return &safe
 }
 
 // show makes a part of a source line fit for the terminal: a tab is one column in positions, and four

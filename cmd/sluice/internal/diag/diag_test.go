@@ -71,3 +71,43 @@ func TestPrintMasksSecrets(t *testing.T) {
 		t.Errorf("got\n%s", got)
 	}
 }
+
+// Nor does it where the option is not written as it has to be, and the message, which says what was found, shows it neither.
+func TestPrintMasksSecretsOfMistakes(t *testing.T) {
+	for _, c := range []struct{ option, secret string }{
+		{`'properties.sasl.jaas.config' /* = */ = 'HIDE'`, "HIDE"},
+		{"'properties.sasl.jaas.config' -- its\n = 'HIDE'", "HIDE"},
+		{`'properties.sasl.jaas.config' 'm required password="HIDE it''s";'`, `m required password="HIDE it's";`},
+		{`'properties.sasl.jaas.config': 'HIDE'`, "HIDE"},
+		{`'properties.sasl.jaas.config' => 'HIDE'`, "HIDE"},
+		{`'properties.sasl.jaas.config' == "it's HIDE"`, "it's HIDE"},
+		{`properties.sasl.jaas.config = 'HIDE'`, "HIDE"},
+		{`"properties.sasl.jaas.config" = "HIDE, HIDE"`, "HIDE, HIDE"},
+		{"`password`='HIDE'", "HIDE"},
+		{`'password' = HIDE`, "HIDE"},
+		{`'token' = 12HIDE34`, "12HIDE34"},
+		{`'token' = '` + strings.Repeat("HIDE", 40) + `'`, strings.Repeat("HIDE", 10) + "…"},
+		{`'url' = 'http://user:HIDE@host:1/'`, "HIDE"},
+		{`'properties.bootstrap.servers' = 'user:HIDE@host:1'`, "HIDE"},
+	} {
+		src := "WITH ('topic' = 'seen', " + c.option + ", 'format' = 'json')"
+		for _, word := range []string{"WITH", "HIDE", "'format'"} {
+			got := render(src, false, &ast.Error{Pos: at(src, word), Msg: "m"})
+			if strings.Contains(got, "HIDE") || !strings.Contains(got, "'topic' = 'seen'") && !strings.Contains(got, "'format' = 'json'") {
+				t.Errorf("%s: got\n%s", c.option, got)
+			}
+		}
+		e := &ast.Error{Pos: at(src, "HIDE"), Msg: "found " + c.secret, Hint: "write '" + strings.ReplaceAll(c.secret, "'", "''") + "'"}
+		if safe := Hide(e, src); strings.Contains(safe.Msg+safe.Hint, "HIDE") || !strings.HasPrefix(safe.Msg, "found ******") {
+			t.Errorf("%s: got %v", c.option, safe)
+		}
+	}
+	far := Hide(&ast.Error{Pos: at("SET 'x' = 's3://u:HIDE@b/x'", "SET"), Msg: "the directory s3://u:HIDE@b/x"}, "SET 'x' = 's3://u:HIDE@b/x'")
+	if far.Msg != "the directory s3://******/x" {
+		t.Errorf("got %v", far)
+	}
+	const src = "SELECT token, 'token' AS a FROM t WHERE token = 'x' AND b = 'c'"
+	if got := Mask(src); got != src {
+		t.Errorf("what is no option is masked: %s", got)
+	}
+}
