@@ -100,7 +100,8 @@ func (d *Decoder) initKey(s spi.DecodeSpec, after []jsonrow.Field) (err error) {
 			}
 		}
 		if !found {
-			return fmt.Errorf("the primary key's column %q is no field of the rows in %s messages", s.Columns[k].Name, Name)
+			return fault.Errorf(fault.Option, "the primary key's column %q is no field of the rows in %s messages", s.Columns[k].Name, Name).
+				Fix("leave out 'value.fields-include' = 'EXCEPT_KEY': Debezium writes the key's columns into the rows too")
 		}
 	}
 	if len(d.key) == 1 {
