@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sluicesql/sluice/engine/state"
 	"github.com/sluicesql/sluice/planner"
@@ -56,7 +57,12 @@ func (r *RecordedPlan) Compare(p *planner.Plan, redact func(string) string) (*Co
 		return nil, err
 	}
 	f := newFit(p, g, r.record, redact)
-	c := &Comparison{Kept: f.keeps, Lost: f.losses, Sinks: f.notes}
+	c := &Comparison{Lost: f.losses, Sinks: f.notes}
+	for _, o := range p.Operators() {
+		if f.kept[o.Node] != nil {
+			c.Kept = append(c.Kept, fmt.Sprintf("%s (reads %s)", redact(o.Title), strings.Join(readsOf(o.Node), ", ")))
+		}
+	}
 	for _, s := range r.record.Sinks {
 		if !slices.ContainsFunc(p.Sinks, func(n *planner.Sink) bool { return sinkName(n) == s.Name }) {
 			c.Sinks = append(c.Sinks, fmt.Sprintf("%s is not written any more; what is in it stays", s.Name))

@@ -19,8 +19,6 @@ import (
 type fit struct {
 	// kept are the tables of the operators that keep their state.
 	kept map[planner.Node][]uint16
-	// keeps tells, for people, which those are.
-	keeps []string
 	// positions are the names of the inputs that go on where they were.
 	positions map[string]bool
 	// drop are the tables of the operators that nothing needs any more.
@@ -141,7 +139,6 @@ func (f *fit) component(nodes []planner.Node, ops map[planner.Node]*operator, in
 	case fits:
 		for _, o := range mine {
 			f.kept[o.Node] = o.was.Tables
-			f.keeps = append(f.keeps, fmt.Sprintf("%s (reads %s)", o.Title, strings.Join(readsOf(o.Node), ", ")))
 		}
 		for name := range known {
 			f.positions[name] = true
