@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// ExplanationVersion is the version of the form that ExplanationJSON writes. It rises when a field goes, or means
+// explanationVersion is the version of the form that ExplanationJSON writes. It rises when a field goes, or means
 // something else; new fields come without that.
-const ExplanationVersion = 1
+const explanationVersion = 1
 
 // Explanation is a plan as data: what every form of EXPLAIN is written from.
 type Explanation struct {
@@ -56,7 +56,7 @@ func ExplanationJSON(jobs []*Explanation) ([]byte, error) {
 		err = cmp.Or(err, enc.Encode(v))
 		b.Truncate(b.Len() - 1) // the line's end
 	}
-	fmt.Fprintf(&b, "{\"version\": %d, \"jobs\": [", ExplanationVersion)
+	fmt.Fprintf(&b, "{\"version\": %d, \"jobs\": [", explanationVersion)
 	for i, e := range jobs {
 		b.WriteString(between(i) + "{\"nodes\": [")
 		for k, n := range e.Nodes {

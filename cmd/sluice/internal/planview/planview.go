@@ -22,13 +22,13 @@ const (
 	SVG     Format = "svg"
 )
 
-// Formats are all forms.
-var Formats = []Format{Text, JSON, DOT, Mermaid, SVG}
+// formats are all forms.
+var formats = []Format{Text, JSON, DOT, Mermaid, SVG}
 
 // ParseFormat finds a form by its name.
 func ParseFormat(name string) (Format, error) {
 	var names []string
-	for _, f := range Formats {
+	for _, f := range formats {
 		if string(f) == name {
 			return f, nil
 		}

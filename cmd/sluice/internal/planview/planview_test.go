@@ -216,7 +216,7 @@ func TestWrap(t *testing.T) {
 }
 
 func TestParseFormat(t *testing.T) {
-	for _, f := range Formats {
+	for _, f := range formats {
 		if got, err := ParseFormat(string(f)); got != f || err != nil {
 			t.Errorf("%s is %s, %v", f, got, err)
 		}
