@@ -7,6 +7,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // TestInfer infers tables from messages, a line each: the key, " | " and the value; (null) is a null.
@@ -16,7 +17,7 @@ func TestInfer(t *testing.T) {
 		d.MaybeScanArgs(t, "topic", &topic)
 		table, err := Infer(topic, messagesOf(d.Input))
 		if err != nil {
-			return "error: " + err.Error() + "\n"
+			return "error: " + fault.Text(err) + "\n"
 		}
 		sql := table.SQL([]Setting{{"topic", topic}})
 		if table.Format != "json" { // it can be planned as it is

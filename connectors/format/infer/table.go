@@ -108,7 +108,8 @@ func Infer(topic string, messages []spi.Message) (*Table, error) {
 	v.key(t)
 	if v.data() == formRow && len(t.Key) == 0 {
 		if v.wrapped > 0 {
-			return nil, fmt.Errorf("the messages are rows in {schema, payload} with no message key that names one of their fields, so that nothing tells which row they replace; let the producer write a key, or no schema")
+			return nil, fault.Errorf(fault.MessageKey, "the messages are rows in {schema, payload} with no message key that names one of their fields, so that nothing tells which row they replace").
+				Fix("let the producer write a key, or no schema")
 		}
 		t.Format = jsonformat.Name
 	}
@@ -121,6 +122,9 @@ func Infer(topic string, messages []spi.Message) (*Table, error) {
 		}
 		schemas = schemas || p.schema != nil
 		t.Columns = append(t.Columns, v.column(p, t))
+	}
+	if len(t.Columns) == 0 {
+		return nil, fault.Errorf(fault.MessageNone, "of %s none shows a row with a field", some(len(messages), "message"))
 	}
 	if len(added) > 0 {
 		t.Notes = append(t.Notes, "added by ExtractNewRecordState, and no columns of the table: "+strings.Join(added, ", "))
@@ -148,14 +152,14 @@ func Infer(topic string, messages []spi.Message) (*Table, error) {
 func (v *survey) empty() error {
 	switch {
 	case len(v.messages) == 0:
-		return fmt.Errorf("there are no messages")
+		return fault.Errorf(fault.MessageNone, "there are no messages")
 	case v.forms[formEvent]+v.forms[formRow] > 0:
 		if v.rows == 0 {
-			return fmt.Errorf("of %s none shows a row: all are deletes", some(len(v.messages), "message"))
+			return fault.Errorf(fault.MessageNone, "of %s none shows a row: all are deletes", some(len(v.messages), "message"))
 		}
 		return nil
 	case v.forms[formBroken] > 0:
-		return fmt.Errorf("of %s none holds a row: %w", some(len(v.messages), "message"), v.broken)
+		return fault.Errorf(fault.MessageNone, "of %s none holds a row: %w", some(len(v.messages), "message"), v.broken)
 	}
 	return fault.Errorf(fault.MessageNone, "no message holds a row (%s)", v.counts())
 }
