@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -42,7 +43,8 @@ func wholeBatches(data []byte, at int64) (whole []byte, next int64, epoch int32,
 		b := data[n:]
 		size := 12 + int(be32(b, 8))
 		if b[16] != 2 {
-			return nil, at, -1, fmt.Errorf("the record at offset %d has message format v%d, from before Kafka 0.11, which is not supported; copy the topic to a new one", be64(b, 0), b[16])
+			return nil, at, -1, fault.Errorf(fault.KafkaDamaged, "the record at offset %d has message format v%d, from before Kafka 0.11, which is not supported", be64(b, 0), b[16]).
+				Fix("copy the topic to a new one")
 		}
 		if size < batchHead {
 			return nil, at, -1, fmt.Errorf("the batch at offset %d is damaged: its length is %d", be64(b, 0), size)

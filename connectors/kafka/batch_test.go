@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
@@ -87,6 +88,20 @@ func TestFramingAndWalking(t *testing.T) {
 	old[16] = 1
 	if _, _, err := iterate(t, old, 100, noEnd); err == nil || !strings.Contains(err.Error(), "before Kafka 0.11") {
 		t.Errorf("an old format gives %v", err)
+	}
+}
+
+// A topic from before Kafka 0.11 is whole: no other replica and no other offset helps, and the error does not say so.
+func TestOldFormat(t *testing.T) {
+	data := encode(1, 5)
+	data[16] = 1
+	_, _, _, err := wholeBatches(data, 5)
+	if err == nil {
+		t.Fatal("it is read")
+	}
+	_, code, fix := fault.Split(damaged(&partition{topic: &topicRef{name: "t"}}, 5, err))
+	if code != fault.KafkaDamaged || fix != "copy the topic to a new one" {
+		t.Errorf("[%s] %s", code, fix)
 	}
 }
 

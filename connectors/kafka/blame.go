@@ -52,8 +52,11 @@ func answered(err error, format string, args ...any) *fault.Error {
 
 // damaged makes an error of what a broker sent of p and cannot be read.
 func damaged(p *partition, at int64, err error) error {
-	return fault.Errorf(fault.KafkaDamaged, "kafka %s@%d: %w", p, at, err).
-		Fix("start again, for another replica may have it whole; or start behind it with 'scan.startup.mode' = 'specific-offsets'")
+	e := fault.Errorf(fault.KafkaDamaged, "kafka %s@%d: %w", p, at, err)
+	if fault.Of(err) != "" { // it knows better what to do
+		return e
+	}
+	return e.Fix("start again, for another replica may have it whole; or start behind it with 'scan.startup.mode' = 'specific-offsets'")
 }
 
 // tooLate makes an error of what did not come to pass in the time that was given; err is the last thing that stood in its way.
