@@ -87,6 +87,7 @@ func sluice(t testing.TB, dir, stdin string, args ...string) outcome {
 	return runToEnd(ctx, t, cmd)
 }
 
+// runToEnd runs the command, none of whose errors may lack its code.
 func runToEnd(ctx context.Context, t testing.TB, cmd *exec.Cmd) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -97,6 +98,9 @@ func runToEnd(ctx context.Context, t testing.TB, cmd *exec.Cmd) outcome {
 	}
 	if ctx.Err() != nil {
 		t.Fatalf("%v did not end\nstdout:\n%s\nstderr:\n%s", cmd.Args, stdout.String(), stderr.String())
+	}
+	for _, line := range uncoded(stderr.String()) {
+		t.Errorf("%v: an error without a code: %s", cmd.Args[1:], line)
 	}
 	return outcome{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
 }
