@@ -100,8 +100,13 @@ func settleLifetimes(p *Plan) {
 			l.Timed = f
 		}
 		forgets[n] = f
-		if s, ok := n.(*Sink); ok && f && len(s.Spec.Key) == 0 {
-			s.PairKey = nil // a row that is forgotten in one place and not in another comes a second time
+		if s, ok := n.(*Sink); ok && f {
+			// A row that is forgotten in one place and not in another comes a second time. Two rows of one key of the sink
+			// overwrite each other there; those of another key are both shown.
+			s.Chooses = len(s.Spec.Key) > 0 && slices.Equal(s.PairKey, s.Spec.Key)
+			if !s.Chooses {
+				s.PairKey = nil
+			}
 		}
 	})
 }

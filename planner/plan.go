@@ -349,6 +349,8 @@ type Sink struct {
 	// PairKey are columns that hold a unique key of the input: changes of equal PairKey in an epoch become
 	// one update. Nil when no key is known; then the changes that an operator made as one update stay one.
 	PairKey []int
+	// Chooses says that an epoch may give several rows of one PairKey, since state below is forgotten: one of them counts.
+	Chooses bool
 	// NotNull are the columns whose NULL ends the job: those that the sink declares NOT NULL where the query
 	// may give NULL (table.exec.sink.not-null-enforcer = ERROR).
 	NotNull []int

@@ -40,6 +40,9 @@ func (j *Job) newSinkTask(s *planner.Sink, index int) *sinkTask {
 	t := &sinkTask{
 		job: j, node: s, name: open.name, cons: op.NewConsolidate(pair, s.Spec.Mode == spi.Upsert), notNull: s.NotNull, columns: s.Out().Columns,
 	}
+	if s.Chooses {
+		t.cons.ChooseOne()
+	}
 	t.cons.SpillTo(j.store.Scratch(), j.epochMemory())
 	if open.box != nil {
 		t.box = open.box.writer(index)

@@ -2,6 +2,7 @@ package op
 
 import (
 	"bytes"
+	"cmp"
 
 	"github.com/sluicesql/sluice/engine/changelog"
 	"github.com/sluicesql/sluice/engine/keyenc"
@@ -18,6 +19,7 @@ import (
 type Consolidate struct {
 	pair   []keyenc.Column // a unique key of the rows; nil when none is known
 	upsert bool            // leave out UpdateBefore
+	choose bool            // of rows of one key and sign, take one; see ChooseOne
 
 	epoch changelog.Batch
 	out   changelog.Batch
@@ -35,6 +37,11 @@ type Consolidate struct {
 func NewConsolidate(pair []keyenc.Column, upsert bool) *Consolidate {
 	return &Consolidate{pair: pair, upsert: upsert}
 }
+
+// ChooseOne is for rows of state that forgets: an epoch may give several of one key and sign, as a row that is forgotten
+// in one place and not in another comes a second time. One of them counts, the greatest by length and then by bytes,
+// whatever order they come in and whether they go through runs: an epoch that is repeated shows the same again.
+func (c *Consolidate) ChooseOne() { c.choose = true }
 
 // Push implements Output.
 func (c *Consolidate) Push(b *changelog.Batch) error {
@@ -56,7 +63,7 @@ func (c *Consolidate) Finish(next Output) error {
 		return c.finishRuns(next)
 	case e.Len() == 0:
 		return nil
-	case e.Negatives() == 0 && c.inserts():
+	case e.Negatives() == 0 && !c.choose && c.inserts():
 		return next.Push(e)
 	}
 	n := e.Len()
@@ -130,8 +137,11 @@ func (c *Consolidate) pairNeighbours() {
 	}
 }
 
-// pairByKey makes updates of the deletes and inserts that have one key. A key then has at most one of each.
+// pairByKey makes updates of the deletes and inserts that have one key, of which a key has at most one each.
 func (c *Consolidate) pairByKey() error {
+	if err := c.oneOfKey(); err != nil {
+		return err
+	}
 	e := &c.epoch
 	c.table.reset(e.Len())
 	for i := range e.Len() {
@@ -153,12 +163,12 @@ func (c *Consolidate) pairByKey() error {
 			c.mate[i], c.mate[at] = at, int32(i)
 		}
 	}
-	return c.checkKeys()
+	return nil
 }
 
-// checkKeys makes sure that no key has two rows left of one sign: its rows would overwrite each other in the
+// oneOfKey makes sure that no key has two rows left of one sign: its rows would overwrite each other in the
 // sink.
-func (c *Consolidate) checkKeys() error {
+func (c *Consolidate) oneOfKey() error {
 	e := &c.epoch
 	for _, negative := range []bool{true, false} {
 		c.table.reset(e.Len())
@@ -168,17 +178,29 @@ func (c *Consolidate) checkKeys() error {
 			}
 			c.keys[0] = keyenc.Append(c.keys[0][:0], e.Row(i), c.pair)
 			h := keyenc.Hash(c.keys[0])
-			twin := c.table.find(h, func(j int32) bool {
+			one := int32(i)
+			twin := c.table.take(h, func(j int32) bool {
 				c.keys[1] = keyenc.Append(c.keys[1][:0], e.Row(int(j)), c.pair)
 				return bytes.Equal(c.keys[0], c.keys[1])
 			})
 			if twin >= 0 {
-				return errSameKey
+				if !c.choose {
+					return errSameKey
+				}
+				if compareRows(e.Row(int(twin)), e.Row(i)) > 0 {
+					one, twin = twin, one
+				}
+				c.dead[twin] = true
 			}
-			c.table.insert(h, int32(i))
+			c.table.insert(h, one)
 		}
 	}
 	return nil
+}
+
+// compareRows is the order in which runs hold the rows of a key.
+func compareRows(x, y row.Row) int {
+	return cmp.Or(cmp.Compare(len(x), len(y)), bytes.Compare(x, y))
 }
 
 var errSameKey = fault.Errorf(fault.RowContradiction, "two rows of one epoch have the same key, which the plan holds to be unique: a source's events break its PRIMARY KEY")
@@ -270,29 +292,12 @@ func (t *hashTable) insert(h uint64, row int32) {
 	t.hash[i], t.at[i] = uint32(h), row+1
 }
 
-// find returns a row of hash h that satisfies eq, or −1.
-func (t *hashTable) find(h uint64, eq func(int32) bool) int32 {
-	if i := t.slot(h, eq); i >= 0 {
-		return t.at[i] - 1
-	}
-	return -1
-}
-
-// take is find; it takes the row out as well.
+// take takes out a row of hash h that satisfies eq, and returns it; −1 when there is none.
 func (t *hashTable) take(h uint64, eq func(int32) bool) int32 {
-	i := t.slot(h, eq)
-	if i < 0 {
-		return -1
-	}
-	row := t.at[i] - 1
-	t.at[i] = -1
-	return row
-}
-
-func (t *hashTable) slot(h uint64, eq func(int32) bool) int {
 	for i := uint32(h>>32) & t.mask; t.at[i] != 0; i = (i + 1) & t.mask {
-		if t.at[i] > 0 && t.hash[i] == uint32(h) && eq(t.at[i]-1) {
-			return int(i)
+		if row := t.at[i] - 1; row >= 0 && t.hash[i] == uint32(h) && eq(row) {
+			t.at[i] = -1
+			return row
 		}
 	}
 	return -1

@@ -200,7 +200,7 @@ func giveRow(r *netRow, deletes bool, push func(changelog.Op, row.Row) error) er
 	return nil
 }
 
-// giveKey gives what is left of a key: a delete, an insert or an update.
+// giveKey gives what is left of a key: a delete, an insert or an update. Its rows come in the order of compareRows.
 func (c *Consolidate) giveKey(rows []netRow, deletes bool, push func(changelog.Op, row.Row) error) error {
 	var before, after *netRow
 	for i := range rows {
@@ -208,7 +208,7 @@ func (c *Consolidate) giveKey(rows []netRow, deletes bool, push func(changelog.O
 		if rows[i].weight < 0 {
 			at = &before
 		}
-		if w := rows[i].weight; *at != nil || w < -1 || w > 1 {
+		if w := rows[i].weight; !c.choose && (*at != nil || w < -1 || w > 1) {
 			return errSameKey
 		}
 		*at = &rows[i]

@@ -114,6 +114,87 @@ func TestConsolidateRuns(t *testing.T) {
 	}
 }
 
+// Where state forgets, one of several rows of a key and sign counts: the same in any order, in memory and through runs,
+// among inserts alone too.
+func TestConsolidateChooses(t *testing.T) {
+	store := memoryStore(t)
+	rng := rand.New(rand.NewPCG(3, 4))
+	key := []keyenc.Column{{Index: 0, Phys: types.PhysInt}}
+	for _, upsert := range []bool{false, true} {
+		mem, disk := NewConsolidate(key, upsert), NewConsolidate(key, upsert)
+		mem.ChooseOne()
+		disk.ChooseOne()
+		several, spilled := 0, 0
+		for epoch := range 200 {
+			disk.SpillTo(store.Scratch(), 1+rng.IntN(600))
+			var lines []string
+			weights := map[string]int{}
+			for range rng.IntN(30) {
+				sign := "+I"
+				if epoch%4 > 0 && rng.IntN(2) == 0 {
+					sign = "-D"
+				}
+				id := fmt.Sprintf("%d %s", rng.Int64N(6), strings.Repeat("b", rng.IntN(3))+[]string{"a", "c"}[rng.IntN(2)])
+				lines = append(lines, sign+" "+id)
+				weights[id] += map[string]int{"+I": 1, "-D": -1}[sign]
+			}
+			// The greatest of what is left of each key and sign.
+			best := map[string]string{}
+			for id, w := range weights {
+				if w == 0 {
+					continue
+				}
+				at := fmt.Sprintf("%t %s", w > 0, id[:1])
+				if was, ok := best[at]; ok {
+					several++
+					if len(was) > len(id) || len(was) == len(id) && was > id {
+						continue
+					}
+				}
+				best[at] = id
+			}
+			var want []string
+			for k := range 6 {
+				before, minus := best[fmt.Sprintf("false %d", k)]
+				after, plus := best[fmt.Sprintf("true %d", k)]
+				switch {
+				case minus && plus && upsert:
+					want = append(want, "+U "+after)
+				case minus && plus:
+					want = append(want, "-U "+before, "+U "+after)
+				case minus:
+					want = append(want, "-D "+before)
+				case plus:
+					want = append(want, "+I "+after)
+				}
+			}
+			slices.Sort(want)
+			for _, k := range []*Consolidate{mem, disk} {
+				rng.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+				for _, l := range lines {
+					if err := k.Push(batchOf(t, l)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if k == disk && !disk.runs.scratch.Empty() {
+					spilled++
+				}
+				var got collect
+				if err := k.Finish(&got); err != nil {
+					t.Fatal(err)
+				}
+				slices.Sort(got.lines)
+				if !slices.Equal(got.lines, want) {
+					t.Fatalf("of %q\ngot  %q\nwant %q (disk: %t)", lines, got.lines, want, k == disk)
+				}
+			}
+		}
+		if several < 100 || spilled < 50 {
+			t.Errorf("%d rows had another of their key, %d epochs went to disk", several, spilled)
+		}
+	}
+}
+
 // Rows without a key come as often as they are there.
 func TestConsolidateRunsMultiplicity(t *testing.T) {
 	k := NewConsolidate(nil, false)

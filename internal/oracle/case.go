@@ -103,7 +103,11 @@ func (c *Case) Plan(conn spi.Connector) (*planner.Plan, error) {
 	for _, v := range c.Views {
 		fmt.Fprintf(&sql, "CREATE VIEW %s AS %s;\n", v.Name, v.Query)
 	}
-	sql.WriteString(c.Query)
+	if c.Lifetime != nil {
+		sql.WriteString(c.Lifetime.statements(c.Query))
+	} else {
+		sql.WriteString(c.Query)
+	}
 	stmts, err := parser.Parse("case.sql", sql.String())
 	if err != nil {
 		return nil, &PlanError{err}

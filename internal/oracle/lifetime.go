@@ -25,6 +25,54 @@ type Lifetime struct {
 	Used map[string][]int
 	// Group are the columns of the one table that make a group; nil for a join.
 	Group []int
+	// Sink is the table that the result is written to; nil for the result of a SELECT. Its PRIMARY KEY is the first
+	// column, and Upsert says that it takes upserts.
+	Sink   *Table
+	Upsert bool
+}
+
+// statements write the query's result to the sink.
+func (l *Lifetime) statements(query string) string {
+	if l.Sink == nil {
+		return query
+	}
+	ddl := l.Sink.DDL()
+	if l.Upsert {
+		ddl = strings.TrimSuffix(ddl, ")") + ", 'accepts' = 'upsert')"
+	}
+	// The query's key is the sink's, so that nothing is kept above it that the model does not know.
+	return "SET 'table.exec.sink.upsert-materialize' = 'NONE';\n" + ddl + ";\nINSERT INTO " + l.Sink.Name + " " + query
+}
+
+// chosen is what a sink with a key gets of the changes that the model wants: of several of one key and sign one, which
+// may be any, and so is the one that it got.
+func (l *Lifetime) chosen(want, got map[string]int) map[string]int {
+	type place struct {
+		key   string
+		minus bool
+	}
+	placeOf := func(text string) place {
+		key, _, _ := strings.Cut(text, "|")
+		return place{key, want[text] < 0}
+	}
+	choice := map[place]string{}
+	for _, text := range slices.Sorted(maps.Keys(want)) {
+		p := placeOf(text)
+		if _, ok := choice[p]; !ok || want[text]*got[text] > 0 {
+			choice[p] = text
+		}
+	}
+	out := map[string]int{}
+	for p, text := range choice {
+		_, replaced := choice[place{key: p.key}]
+		switch {
+		case !p.minus:
+			out[text] = 1
+		case !l.Upsert || !replaced:
+			out[text] = -1
+		}
+	}
+	return out
 }
 
 // of is how long the rows, and the groups, of a table live.
@@ -252,6 +300,9 @@ func (r *run) checkForgetting(engine Engine) error {
 		}
 		for _, m := range []map[string]int{want, got} {
 			maps.DeleteFunc(m, func(_ string, n int) bool { return n == 0 })
+		}
+		if l.Sink != nil {
+			want = l.chosen(want, got)
 		}
 		if !maps.Equal(got, want) {
 			return &Difference{Epoch: n, Got: multiset(got), Want: multiset(want), Changes: fmt.Sprintf("of the time from %d to %d", begin, end)}

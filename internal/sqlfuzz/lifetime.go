@@ -3,6 +3,7 @@ package sqlfuzz
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,8 +49,25 @@ func forgetting(seed uint64) *oracle.Case {
 		c.Lifetime.Used[t.Name] = []int{0, 1, 2, 3}
 	}
 	query(c)
+	g.sink(c)
 	g.hint(c)
 	return c
+}
+
+// sink writes some of the results of which the first column is a unique key, that of the one table that they show, to a
+// table with that key.
+func (g *generator) sink(c *oracle.Case) {
+	t := &c.Tables[0]
+	rest, keyed := strings.CutPrefix(c.Query, "SELECT k, g, x, s")
+	if !keyed || len(t.Key) == 0 || g.chance(30) {
+		return
+	}
+	columns := slices.Clone(t.Columns)
+	if !strings.HasPrefix(rest, " FROM") {
+		columns = append(columns, oracle.Column{Name: "n", Type: types.Of(types.BigInt)})
+	}
+	c.Lifetime.Sink = &oracle.Table{Name: "result", Columns: columns, Key: []int{0}}
+	c.Lifetime.Upsert = g.chance(50)
 }
 
 // hint gives some of the state another time to live. That of groups is no shorter than that of the rows below them, so
