@@ -356,7 +356,7 @@ func (a *Aggregate) mend(h uint64, key []byte, rows int64) {
 	}
 	for i := range a.bags {
 		if t := a.bags[i].Table; t.Negatives() > 0 {
-			t.DeleteNegatives(h, key)
+			t.DeleteNegatives(h, key, nil)
 		}
 	}
 }

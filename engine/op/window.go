@@ -134,11 +134,13 @@ func (w *Window) mend() error {
 	t := w.spec.Table
 	return w.touched.each(w.load, func(k int, h uint64, key []byte) error {
 		if t.Negatives() > 0 {
-			if n := t.DeleteNegatives(h, key); n < 0 {
-				w.UnknownDeletes -= n
-				if w.first {
-					w.follow(k, h, key)
-				}
+			was := w.UnknownDeletes
+			t.DeleteNegatives(h, key, func(value []byte, weight int32) {
+				w.UnknownDeletes -= int64(weight)
+				w.changed(h, key, value, -weight) // the partition is what it was
+			})
+			if w.first && w.UnknownDeletes > was {
+				w.follow(k, h, key)
 			}
 		}
 		if t.First(h, key) == 0 {

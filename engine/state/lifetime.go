@@ -279,17 +279,19 @@ func (t *Table) DeleteGroup(h uint64, key []byte) {
 	}
 }
 
-// DeleteNegatives removes the entries of a loaded group with negative weights, and returns the sum of these.
-func (t *Table) DeleteNegatives(h uint64, key []byte) (sum int64) {
+// DeleteNegatives removes the entries of a loaded group with negative weights, after f, unless it is nil, has seen each. f
+// must leave this table as it is.
+func (t *Table) DeleteNegatives(h uint64, key []byte, f func(value []byte, weight int32)) {
 	for r := t.First(h, key); r != 0; {
 		next := t.Next(r)
 		if w := t.Weight(r); w < 0 {
-			sum += int64(w)
+			if f != nil {
+				f(t.Value(r), w)
+			}
 			t.remove(r)
 		}
 		r = next
 	}
-	return sum
 }
 
 // Timed reports whether the table is timed.

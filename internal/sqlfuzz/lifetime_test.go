@@ -12,7 +12,7 @@ func TestForgetting(t *testing.T) {
 	if testing.Short() {
 		count = 60
 	}
-	seeds := []uint64{484, 566, 770, 876, 967, 1035, 1451, 1474, 2552, 2669, 4622} // which once differed, or ended the job
+	seeds := []uint64{484, 566, 770, 876, 967, 1035, 1451, 1474, 2552, 2669, 3707, 4622} // which once differed, or ended the job
 	for seed := range count {
 		seeds = append(seeds, seed+1)
 	}
