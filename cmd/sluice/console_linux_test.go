@@ -201,6 +201,16 @@ func (c *console) runs(keys string) string {
 	return strings.Join(c.prompted()[before-1:], "")
 }
 
+// repeats runs keys again and again, until their answer has a text.
+func (c *console) repeats(keys, want string) {
+	c.t.Helper()
+	for tired := time.Now().Add(patience); !strings.Contains(c.runs(keys), want); {
+		if time.Now().After(tired) {
+			c.t.Fatalf("%q is never in the answer to %s:\n%s", want, keys, c.sees())
+		}
+	}
+}
+
 // prompted is what was on the screen since the start, cut in front of each prompt; what came before the first is left out.
 func (c *console) prompted() []string {
 	parts := strings.Split("\n"+c.transcript(), "\nsluice>")

@@ -163,7 +163,7 @@ func (s *shell) edit(string) error {
 	fields := strings.Fields(editor)
 	cmd := exec.Command(fields[0], append(fields[1:], f.Name())...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	if err := s.held.during(cmd.Run); err != nil {
+	if err := s.held.during(func() error { return s.front.program(cmd) }); err != nil {
 		return wrong(fault.Errorf(fault.CommandLine, "the editor %s: %w", editor, err).
 			Fix("EDITOR names another"))
 	}

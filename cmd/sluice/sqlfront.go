@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"sync"
 	"syscall"
@@ -18,6 +19,7 @@ type foreground struct {
 	stop  func() // in order; nil when nothing runs
 	kill  func() // at once
 	count int    // of interrupts that came for it
+	early bool   // an interrupt came while nothing ran: it is for what begins next
 	over  bool   // the shell ends: nothing begins any more
 
 	signals chan os.Signal
@@ -32,12 +34,22 @@ func (f *foreground) forget() {
 	f.count = 0
 }
 
+// expect says that interrupts that have come for nothing are over: those that come from now on are for what begins next.
+func (f *foreground) expect() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.early = false
+}
+
 // begin names what runs. What was begun before and has not ended is the same statement.
 func (f *foreground) begin(stop, kill func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.stop == nil {
 		f.count = 0
+		if f.early {
+			f.count, f.early = 1, false
+		}
 	}
 	f.stop, f.kill = stop, kill
 	if f.count > 0 || f.over {
@@ -63,6 +75,7 @@ func (f *foreground) interrupt() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.stop == nil {
+		f.early = true
 		return false
 	}
 	if f.count++; f.count == 1 {
@@ -101,6 +114,12 @@ func (f *foreground) unwatch() {
 	signal.Stop(f.signals)
 	close(f.done)
 	f.ended.Wait()
+}
+
+// program runs a pager or an editor. A Ctrl-C that is typed meanwhile is its own.
+func (f *foreground) program(cmd *exec.Cmd) error {
+	defer f.expect()
+	return cmd.Run()
 }
 
 // watch has signals stop what runs. Ctrl-C while nothing does ends a run without a terminal; SIGTERM and SIGHUP end

@@ -1,10 +1,15 @@
 package main
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
+	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 )
 
@@ -19,12 +24,7 @@ func TestSQLInterruptKeepsWhatIsCommitted(t *testing.T) {
 	c.until("a prompt below the line", func(s string) bool { return asking(s) && strings.Contains(s, "given up\n") })
 	copied := func(n string) {
 		t.Helper()
-		for range 200 {
-			if s := c.runs("SELECT COUNT(*) AS copied FROM copies;"); strings.Contains(s, "| "+n+" |\n") {
-				return
-			}
-		}
-		t.Fatalf("%s are never copied:\n%s", n, c.sees())
+		c.repeats("SELECT COUNT(*) AS copied FROM copies;", "| "+n+" |\n")
 	}
 	copied("    50")
 	if s := c.runs("SHOW JOBS;"); !strings.Contains(s, "RUNNING") {
@@ -87,13 +87,16 @@ func TestSQLTerminalIsRestored(t *testing.T) {
 		} {
 			t.Run(ending+" "+name, func(t *testing.T) {
 				t.Parallel()
+				before := freshTerminalState(t)
 				c := startNumbers(t)
-				before := terminalState(t, c)
 				c.asks()
+				if asking := terminalState(t, c.pty); *asking == *before {
+					t.Error("the editor leaves the terminal as it is: the test sees nothing")
+				}
 				begin(c)
 				end(c)
 				c.ends()
-				if after := terminalState(t, c); *after != *before {
+				if after := terminalState(t, c.pty); *after != *before {
 					t.Errorf("the terminal was %+v, and is %+v", before, after)
 				}
 				c.mu.Lock()
@@ -117,11 +120,71 @@ func TestSQLTerminalIsRestored(t *testing.T) {
 }
 
 // terminalState is how the terminal treats what is typed and written.
-func terminalState(t *testing.T, c *console) *unix.Termios {
+func terminalState(t *testing.T, terminal *os.File) (state *unix.Termios) {
 	t.Helper()
-	state, err := unix.IoctlGetTermios(int(c.pty.Fd()), unix.TCGETS)
+	raw, err := terminal.SyscallConn()
 	if err != nil {
 		t.Fatal(err)
 	}
+	var failed error
+	err = raw.Control(func(fd uintptr) { state, failed = unix.IoctlGetTermios(int(fd), unix.TCGETS) })
+	if err = errors.Join(err, failed); err != nil {
+		t.Fatal(err)
+	}
 	return state
+}
+
+// freshTerminalState is that of a terminal on which nothing was started yet.
+func freshTerminalState(t *testing.T) *unix.Termios {
+	t.Helper()
+	ours, theirs, err := pty.Open()
+	if err != nil {
+		t.Skipf("no pseudo terminals here: %v", err)
+	}
+	defer theirs.Close()
+	defer ours.Close()
+	return terminalState(t, ours)
+}
+
+// A Ctrl-C that comes behind Enter, before there is anything to stop, is for what is typed; one that was for an editor
+// is not.
+func TestSQLEarlyInterrupt(t *testing.T) {
+	t.Parallel()
+	dir := workspace(t)
+	slow := filepath.Join(dir, "slow.sql")
+	if err := unix.Mkfifo(slow, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	editor := "#!/bin/sh\ntrap 'echo \"SELECT COUNT(*) AS edited FROM ticks;\" >$1; sleep 0.5; exit 0' INT\necho editing\nwhile :; do sleep 0.1; done\n"
+	if err := os.WriteFile(filepath.Join(dir, "editor"), []byte(editor), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c := startConsole(t, dir, []string{"VISUAL=./editor"}, "sql")
+	c.runs(slowTable)
+	c.types("\\i slow.sql\r")
+	var f *os.File
+	for tired := time.Now().Add(patience); f == nil; time.Sleep(10 * time.Millisecond) {
+		var err error
+		// There is no such device until the shell reads from it.
+		if f, err = os.OpenFile(slow, os.O_WRONLY|unix.O_NONBLOCK, 0); err != nil && (!errors.Is(err, unix.ENXIO) || time.Now().After(tired)) {
+			t.Fatal(err)
+		}
+	}
+	c.types(ctrl('C'))
+	c.shows("^C")
+	if _, err := f.WriteString("SHOW CATALOGS;\nSELECT COUNT(*) AS early FROM ticks;\nSELECT 'goes on' AS x;\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c.shows("default_catalog", "interrupted\n", "goes on")
+	c.asks()
+	c.types("\\e\r")
+	c.shows("editing")
+	c.types(ctrl('C'))
+	c.shows("AS edited FROM ticks;", " records in · ")
+	c.types(ctrl('C'))
+	c.until("the edited statement is interrupted", func(s string) bool { return asking(s) && strings.Count(s, "interrupted\n") == 2 })
+	c.quits()
 }

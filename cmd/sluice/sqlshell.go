@@ -338,7 +338,7 @@ func (s *shell) emit(text []byte) error {
 		_, err = s.file.Write(text)
 	case s.interactive && s.pager:
 		width, height := terminalSize(os.Stdout)
-		err = s.held.during(func() error { return repl.Page(os.Stdout, text, width, height) })
+		err = s.held.during(func() error { return repl.Page(os.Stdout, text, width, height, s.front.program) })
 	default:
 		_, err = s.out.Write(text)
 	}

@@ -43,7 +43,7 @@ func (s *shell) converse(historyFile string) error {
 	if colorful(os.Stdout) {
 		highlight = repl.NewHighlighter()
 	}
-	editor := repl.NewEditor(history, repl.NewCompleter(sessionCatalog{s.session}, s.registry, planner.SessionOptions(), commands), highlight)
+	editor := repl.NewEditor(history, repl.NewCompleter(sessionCatalog{s.session}, s.registry, planner.SessionOptions(), commands), highlight, s.front.expect)
 	fmt.Fprintln(s.out, versionLine()+` · HELP explains, \? lists the commands, \q ends`)
 	for !s.quit {
 		s.jobs.tell()

@@ -28,8 +28,9 @@ const (
 	secondPrompt = "     -> "
 )
 
-// NewEditor returns an editor. A nil highlighter leaves colours out.
-func NewEditor(h *History, c *Completer, highlight *Highlighter) *Editor {
+// NewEditor returns an editor. A nil highlighter leaves colours out. accepted is called when Enter is pressed, while
+// Ctrl-C is a key still: from then on it is a signal.
+func NewEditor(h *History, c *Completer, highlight *Highlighter, accepted func()) *Editor {
 	sh := readline.NewShell()
 	e := &Editor{sh}
 	sh.History.Add("history", h)
@@ -45,7 +46,10 @@ func NewEditor(h *History, c *Completer, highlight *Highlighter) *Editor {
 	}
 	sh.Prompt.Primary(func() string { return shown })
 	sh.Prompt.Secondary(func() string { return secondPrompt })
-	sh.AcceptMultiline = func(line []rune) bool { return finished(string(line)) }
+	sh.AcceptMultiline = func(line []rune) bool {
+		accepted()
+		return finished(string(line))
+	}
 	sh.Completer = func(line []rune, cursor int) readline.Completions {
 		m := candidates(c, string(line[:cursor]))
 		_ = sh.Config.Set("completion-ignore-case", !m.exact)
@@ -54,7 +58,8 @@ func NewEditor(h *History, c *Completer, highlight *Highlighter) *Editor {
 	}
 	for name, value := range map[string]any{
 		"usage-hint-always": true,
-		// What stands before the second and further lines of a statement.
+		// Something stands before the further lines of a statement: the second prompt before the last one, and a bar,
+		// whatever the value here is, before the others.
 		"multiline-column-custom": secondPrompt,
 		// Keys that arrive in one piece with the terminal's answer would be lost.
 		"cursor-position-probe": false,
@@ -70,7 +75,11 @@ func NewEditor(h *History, c *Completer, highlight *Highlighter) *Editor {
 	for seq, action := range moreKeys {
 		_ = sh.Config.Bind("emacs", inputrc.Unescape(seq), action, false) // fails for a keymap that there is not
 	}
-	sh.Keymap.Register(map[string]func(){"self-insert": e.insert, "abort": e.abort(sh.Keymap.Commands()["abort"])})
+	abort, edit := sh.Keymap.Commands()["abort"], sh.Keymap.Commands()["edit-and-execute-command"]
+	sh.Keymap.Register(map[string]func(){"self-insert": e.insert, "abort": e.abort(abort), "edit-and-execute-command": func() {
+		edit()
+		accepted()
+	}})
 	return e
 }
 

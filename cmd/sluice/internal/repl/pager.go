@@ -12,8 +12,8 @@ import (
 )
 
 // Page writes text to out, a terminal of the given size. What does not fit on it goes through the program that PAGER
-// names, less if there is none; PAGER= turns that off.
-func Page(out *os.File, text []byte, width, height int) error {
+// names, less if there is none; PAGER= turns that off. run runs it.
+func Page(out *os.File, text []byte, width, height int, run func(*exec.Cmd) error) error {
 	pager, set := os.LookupEnv("PAGER")
 	if !set {
 		pager = "less"
@@ -35,7 +35,7 @@ func Page(out *os.File, text []byte, width, height int) error {
 		// Lines are cut rather than wrapped, and the text stays on the screen.
 		cmd.Env = append(cmd.Env, "LESS=SX")
 	}
-	err = cmd.Run()
+	err = run(cmd)
 	if errors.Is(err, syscall.EPIPE) {
 		return nil // it was left before it had read everything
 	}
