@@ -23,9 +23,12 @@ type heapBound struct {
 
 // tighten makes the garbage collector run at half the growth that is usual, and more often when the heap grows by
 // heapBeside beyond the budgets of the jobs that run, unless GOGC and GOMEMLIMIT say otherwise. The heap holds buffers
-// without pointers: collecting them costs little, and garbage would be memory that no budget counts. loosen, which is
-// called once, says that the job has ended.
+// without pointers: collecting them costs little, and garbage would be memory that no budget counts. A job without a
+// budget, which is 0, bounds nothing. loosen, which is called once, says that the job has ended.
 func (h *heapBound) tighten(budget int64) (loosen func()) {
+	if budget == 0 {
+		return func() {}
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.jobs++; h.jobs == 1 {

@@ -22,6 +22,8 @@ func TestHeapBound(t *testing.T) {
 		}
 	}
 	var h heapBound
+	h.tighten(0)()
+	is("a job without a budget", 77, 1<<40)
 	first := h.tighten(1 << 30)
 	is("one job", 50, 1<<30+heapBeside)
 	second := h.tighten(1 << 20)

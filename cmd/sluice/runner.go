@@ -211,9 +211,7 @@ func (r *runner) job(j *planner.Job) error {
 
 // toEnd starts a job, which an interrupt stops, and has wait wait for its end. The job is nil when it did not start.
 func (r *runner) toEnd(cfg runtime.Config, wait func(*runtime.Job) error) (*runtime.Job, error) {
-	if cfg.MemoryBudget > 0 {
-		defer r.heap.tighten(cfg.MemoryBudget)()
-	}
+	defer r.heap.tighten(cfg.MemoryBudget)()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	r.stopper.set(cancel) // until it has started, there is nothing to end in order

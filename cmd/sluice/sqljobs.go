@@ -77,10 +77,7 @@ func (l *sqlJobs) start(j *planner.Job, title string) error {
 	if err != nil {
 		return err
 	}
-	loosen := func() {}
-	if cfg.MemoryBudget > 0 {
-		loosen = s.heap.tighten(cfg.MemoryBudget)
-	}
+	loosen := s.heap.tighten(cfg.MemoryBudget)
 	ctx, cancel := context.WithCancel(context.Background())
 	s.front.begin(cancel, cancel)
 	job, err := runtime.Start(ctx, cfg)
