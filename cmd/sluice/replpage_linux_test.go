@@ -171,11 +171,7 @@ func record(r *recording) {
 
 	r.says("## Jobs in the background\n\nINSERT INTO starts a job, and the shell goes on. `SHOW JOBS`, or `\\jobs`, lists those of the shell and those that run elsewhere on the machine.")
 	r.does("SET 'pipeline.name' = 'totals';", "INSERT INTO totals SELECT customer, SUM(amount) FROM orders GROUP BY customer;")
-	for range 300 {
-		if strings.Contains(r.runs("SHOW JOBS;"), "| 6          | 6 ") {
-			break
-		}
-	}
+	r.repeats("SHOW JOBS;", "| 6          | 6 ")
 	r.does("SHOW JOBS;")
 	r.does("STOP JOB '1';", `\jobs`)
 	r.runs("RESET 'sluice.epoch.max-rows';")

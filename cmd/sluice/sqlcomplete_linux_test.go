@@ -82,7 +82,10 @@ func TestSQLCompletionMenuBeyondASCII(t *testing.T) {
 	for _, typed := range []string{"gr", "grö", "größe_"} {
 		c.asks()
 		c.types("SELECT 'ö', 1 FROM sizes WHERE " + typed + "\t")
-		c.shows("größe_a", "größe_b")
+		c.until("the menu", func(string) bool {
+			all := c.prompted()
+			return containsAll(all[len(all)-1], "\ncolumn\n", "größe_a", "größe_b")
+		})
 		c.types("\t")
 		c.shows("WHERE größe_b\n")
 		c.types(" = 2")

@@ -27,7 +27,10 @@ func TestSQLLongResult(t *testing.T) {
 	c.blind = true
 	c.mu.Unlock()
 	c.types("SELECT n FROM many;\r")
-	c.until("the end", func(string) bool { return strings.Contains(c.wroteLast(300), "100,000 rows in set\r\n") })
+	c.until("the prompt behind the end", func(string) bool {
+		_, behind, ended := strings.Cut(c.wroteLast(2000), "100,000 rows in set\r\n")
+		return ended && strings.Contains(behind, "sluice> ")
+	})
 	if rows := strings.Count(c.wrote(), "\r\n| "); rows != manyRows+1 {
 		t.Errorf("%d rows are on the screen", rows-1)
 	}
