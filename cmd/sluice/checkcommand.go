@@ -222,20 +222,20 @@ func (c *checker) given(p *project) map[string]string {
 }
 
 // script checks a script. Its error is one of the command line's.
-func (c *checker) script(p *project) error {
+func (c *checker) script(p *project) (err error) {
 	given := c.given(p)
+	var broker *localBroker
 	if c.sample.n > 0 { // it connects, with the secrets
-		embedded, closeBroker, err := startBroker(slices.Concat(p.embed(), c.sample.embed))
-		if err != nil {
+		if broker, err = startBroker(slices.Concat(p.embed(), c.sample.embed)); err != nil {
 			return err
 		}
-		defer closeBroker()
+		defer broker.close()
 		secrets, err := p.variables(c.sources)
 		if err != nil {
 			return err
 		}
 		maps.Copy(given, secrets)
-		maps.Copy(given, embedded)
+		maps.Copy(given, broker.variables())
 	}
 	set, err := c.variables.set(given)
 	if err != nil {
@@ -271,6 +271,9 @@ func (c *checker) script(p *project) error {
 	c.add(findings.Error, f.Errors)
 	c.add(findings.Warning, f.Lints)
 	if c.sample.n > 0 && !slices.ContainsFunc(c.found[start:], func(f findings.Finding) bool { return f.Severity == findings.Error }) {
+		if err := broker.load(session, registry); err != nil {
+			return err
+		}
 		more, err := c.samples(planned, registry, stmts)
 		if err != nil {
 			return err

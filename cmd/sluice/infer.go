@@ -65,12 +65,15 @@ Exit codes: 0 printed, 1 the topic cannot be read or holds no rows, 2 a flag is 
 			shown := bootstrap
 			switch {
 			case len(records) > 0:
-				embedded, closeBroker, err := startBroker(records)
+				broker, err := startBroker(records)
 				if err != nil {
 					return err
 				}
-				defer closeBroker()
-				o["properties.bootstrap.servers"], shown = embedded[brokersVariable], "${"+brokersVariable+"}"
+				defer broker.close()
+				if err := broker.Load(func(string) bool { return false }); err != nil {
+					return &failure{exitFailed, fmt.Errorf("--embed: %w", err)}
+				}
+				o["properties.bootstrap.servers"], shown = broker.variables()[brokersVariable], "${"+brokersVariable+"}"
 			case bootstrap == "":
 				if o["properties.bootstrap.servers"] = os.Getenv(brokersVariable); o["properties.bootstrap.servers"] == "" {
 					return wrong(fault.Errorf(fault.CommandLine, "no broker").

@@ -118,7 +118,7 @@ func (f *runFlags) check() error {
 
 // open finds what the arguments name, starts the broker inside the process where one is asked for, and sets the
 // variables. The caller closes the broker.
-func (f *runFlags) open(sources sourceTexts, args []string) (p *project, set *vars.Set, closeBroker func(), err error) {
+func (f *runFlags) open(sources sourceTexts, args []string) (p *project, set *vars.Set, broker *localBroker, err error) {
 	p, err = sources.open(args, f.env)
 	if err != nil {
 		return nil, nil, nil, err
@@ -127,16 +127,15 @@ func (f *runFlags) open(sources sourceTexts, args []string) (p *project, set *va
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	embedded, closeBroker, err := startBroker(slices.Concat(p.embed(), f.embed))
-	if err != nil {
+	if broker, err = startBroker(slices.Concat(p.embed(), f.embed)); err != nil {
 		return nil, nil, nil, err
 	}
-	maps.Copy(given, embedded)
+	maps.Copy(given, broker.variables())
 	if set, err = f.vars.set(given); err != nil {
-		closeBroker()
+		broker.close()
 		return nil, nil, nil, err
 	}
-	return p, set, closeBroker, nil
+	return p, set, broker, nil
 }
 
 // run executes sluice run.
@@ -149,11 +148,11 @@ func (f *runFlags) withScript(sources sourceTexts, files []string, do func(*runn
 	if err := f.check(); err != nil {
 		return err
 	}
-	p, set, closeBroker, err := f.open(sources, files)
+	p, set, broker, err := f.open(sources, files)
 	if err != nil {
 		return err
 	}
-	defer closeBroker()
+	defer broker.close()
 	stmts, err := sources.parse(p.files, set)
 	if err != nil {
 		return err
@@ -168,7 +167,7 @@ func (f *runFlags) withScript(sources sourceTexts, files []string, do func(*runn
 		}
 	}()
 	r := newRunner(f, sources)
-	r.project = p
+	r.project, r.broker = p, broker
 	r.sql = sources.script(p.files)
 	defer r.close()
 	return do(r, stmts)

@@ -30,6 +30,7 @@ type runner struct {
 	flags   *runFlags
 	sources sourceTexts
 	project *project
+	broker  *localBroker
 	sql     string // the script, for the state directory
 	started time.Time
 	signals *interrupts
@@ -124,9 +125,10 @@ func (r *runner) script(stmts []ast.Statement) error {
 	return r.end(err)
 }
 
-// plan plans the statements and refuses what cannot be run. out is where tables print.
+// plan plans the statements, refuses what cannot be run, and loads the broker inside the process. out is where tables print.
 func (r *runner) plan(stmts []ast.Statement, out io.Writer) (*planner.Script, error) {
-	session := planner.NewSession(newRegistry(out, r.notes))
+	registry := newRegistry(out, r.notes)
+	session := planner.NewSession(registry)
 	session.ShowResults(r.flags.result)
 	if err := r.project.apply(session); err != nil {
 		return nil, err
@@ -141,7 +143,7 @@ func (r *runner) plan(stmts []ast.Statement, out io.Writer) (*planner.Script, er
 	if err != nil {
 		return nil, wrong(r.sources.locate(err))
 	}
-	return script, nil
+	return script, r.broker.load(session, registry)
 }
 
 func (r *runner) step(step planner.Step) error {

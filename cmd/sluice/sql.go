@@ -78,11 +78,11 @@ func runSQL(f *sqlFlags, sources sourceTexts, args []string) error {
 	if err != nil {
 		return wrong(fmt.Errorf("--output: %w", err))
 	}
-	p, set, closeBroker, err := f.open(sources, args)
+	p, set, broker, err := f.open(sources, args)
 	if err != nil {
 		return err
 	}
-	defer closeBroker()
+	defer broker.close()
 	files := p.files
 	if p.pipeline != nil {
 		files = nil // see load
@@ -94,6 +94,7 @@ func runSQL(f *sqlFlags, sources sourceTexts, args []string) error {
 	}
 	s := newShell(&f.runFlags, sources, set, layout, interactive)
 	defer s.close()
+	s.broker = broker
 	if err := p.apply(s.session); err != nil {
 		return err
 	}

@@ -274,6 +274,11 @@ func (s *shell) do(step planner.Step, st ast.Statement) error {
 			s.left = true
 			return nil
 		}
+		if t.Analyze {
+			if err := s.broker.load(s.session, s.registry); err != nil {
+				return err
+			}
+		}
 		return s.explain(t)
 	case *planner.ShowJobs:
 		return s.jobs.show()
@@ -283,6 +288,9 @@ func (s *shell) do(step planner.Step, st ast.Statement) error {
 		if s.loading {
 			s.left = true
 			return nil
+		}
+		if err := s.broker.load(s.session, s.registry); err != nil {
+			return err
 		}
 		if t.Query {
 			return s.query(t, s.title(st))

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -116,6 +118,46 @@ func sumOfChanges(t *testing.T, out string) (rows []string) {
 	}
 	slices.Sort(rows)
 	return rows
+}
+
+// The broker inside the process gives a topic one partition where a table wants one order, whichever command reads it.
+func TestTruncateEmbedded(t *testing.T) {
+	dir := t.TempDir()
+	var records strings.Builder
+	for _, topic := range []string{"t", "u"} {
+		for id := range 20 {
+			fmt.Fprintf(&records, `{"topic":%q,"key":"{\"id\":%d}","value":"{\"before\":null,\"after\":{\"id\":%d},\"op\":\"c\"}"}`+"\n", topic, id, id)
+			if id == 9 {
+				fmt.Fprintf(&records, `{"topic":%q,"value":"{\"before\":null,\"after\":null,\"op\":\"t\"}"}`+"\n", topic)
+			}
+		}
+	}
+	declared := strings.ReplaceAll(truncateSQL, "${KAFKA}", "${KAFKA_BROKERS}")
+	declared = declared[strings.Index(declared, "CREATE TABLE u"):]
+	for file, text := range map[string]string{
+		"in.jsonl": records.String(), "sluice.yaml": "name: p\nsql: [p.sql]\nembed: [in.jsonl]\n",
+		"p.sql": fmt.Sprintf(declared, "SELECT COUNT(*) AS n FROM u"),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"run", "--embed", "in.jsonl", "--result", "json", "p.sql"}, `"row":{"n":10}`},
+		{[]string{"run", "--result", "json", "."}, `"row":{"n":10}`},
+		{[]string{"sql", "--embed", "in.jsonl", "--output", "csv", "p.sql"}, "n\n10\n"},
+		{[]string{"sql", "--output", "csv", ".", "-e", "SELECT COUNT(*) AS n FROM u"}, "n\n10\n"},
+		{[]string{"sql", "--output", "csv", ".", "-e", "EXPLAIN ANALYZE SELECT COUNT(*) AS n FROM u"}, "21 changes out"},
+		{[]string{"explain", "--analyze", "--embed", "in.jsonl", "p.sql"}, "21 changes out"},
+		{[]string{"check", "--sample", "100", "."}, "20 change events, 1 TRUNCATE event"},
+	} {
+		if out := sluice(t, dir, "", c.args...).succeeded(t).stdout; !strings.Contains(out, c.says) {
+			t.Errorf("%v: without %q:\n%s", c.args, c.says, out)
+		}
+	}
 }
 
 // With several partitions nothing tells which rows came before a TRUNCATE, and without a key the rows are not known.

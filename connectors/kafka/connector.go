@@ -175,13 +175,13 @@ func (c *connector) sourceConfig(t *spi.Table) (cfg sourceConfig, err error) {
 
 // readTopics reads which topics are to be read.
 func (cfg *sourceConfig) readTopics(o spi.Options) (err error) {
-	topic, hasTopic := o["topic"]
+	_, hasTopic := o["topic"]
 	pattern, hasPattern := o["topic-pattern"]
 	switch {
 	case hasTopic && hasPattern:
 		return &spi.OptionError{Name: "topic-pattern", Msg: "options 'topic' and 'topic-pattern' exclude each other"}
 	case hasTopic:
-		cfg.topics, err = topicList(topic)
+		cfg.topics, err = topicList(o)
 	case hasPattern:
 		cfg.pattern, err = topicPattern(pattern)
 	default:
@@ -207,7 +207,7 @@ func (c *connector) sinkConfig(t *spi.Table) (cfg sinkConfig, err error) {
 		return cfg, err
 	}
 	o := t.Options
-	topics, err := topicList(o.Get("topic", ""))
+	topics, err := topicList(o)
 	if err != nil || len(topics) != 1 {
 		return cfg, &spi.OptionError{Name: "topic", Msg: "a sink needs option 'topic' with one topic"}
 	}
@@ -296,13 +296,19 @@ func (c *connector) checkKeyed(l *Layout, t *spi.Table, mode spi.Mode) error {
 
 func firstMode(m spi.Mode, _ bool) spi.Mode { return m }
 
-func topicList(v string) ([]string, error) {
-	var topics []string
-	for _, name := range strings.Split(v, ";") {
+// Topics are the topics that a table's options name.
+func Topics(o spi.Options) (topics []string) {
+	for _, name := range strings.Split(o["topic"], ";") {
 		if name = strings.TrimSpace(name); name != "" {
 			topics = append(topics, name)
 		}
 	}
+	return topics
+}
+
+// topicList are the topics that a table has to name.
+func topicList(o spi.Options) ([]string, error) {
+	topics := Topics(o)
 	if len(topics) == 0 {
 		return nil, &spi.OptionError{Name: "topic", Value: true, Msg: "option 'topic' names no topic"}
 	}

@@ -3,6 +3,7 @@ package kafka
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,10 +74,8 @@ func (c *connector) deadLetters(t *spi.Table) (*spi.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, in := range strings.Split(t.Options.Get("topic", ""), ";") {
-		if strings.TrimSpace(in) == d.Options["topic"] {
-			return nil, &spi.OptionError{Name: deadLetterTopic, Value: true, Msg: fmt.Sprintf("option '%s' names the topic that the table reads: it would read its dead letters again for ever", deadLetterTopic)}
-		}
+	if slices.Contains(Topics(t.Options), d.Options["topic"]) {
+		return nil, &spi.OptionError{Name: deadLetterTopic, Value: true, Msg: fmt.Sprintf("option '%s' names the topic that the table reads: it would read its dead letters again for ever", deadLetterTopic)}
 	}
 	return d, nil
 }

@@ -339,6 +339,15 @@ func (l *Layout) partial() (*spi.Partial, error) {
 	return f.Partial(l.ValueOptions, l.valueOptionPrefix, len(l.table.PrimaryKey) > 0)
 }
 
+// OneOrder reports whether a table names a topic and wants its records in one order, which several partitions have not.
+func OneOrder(r *spi.Registry, t *spi.Table, topic string) bool {
+	if !slices.Contains(Topics(t.Options), topic) {
+		return false
+	}
+	l, err := ReadLayout(r, t)
+	return err == nil && l.CheckPartitions(2) != nil
+}
+
 // CheckPartitions refuses a table that n partitions hold together although an option of it wants them in one order.
 func (l *Layout) CheckPartitions(n int) error {
 	p, err := l.partial()

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sort"
 	"sync"
 	"time"
 
@@ -29,6 +28,7 @@ const Partitions = 4
 // Broker is an embedded broker.
 type Broker struct {
 	cluster *kfake.Cluster
+	waiting []Record // for Load
 	mu      sync.Mutex
 	turn    map[string]int32 // the partition of the next record without a key, by topic
 	keyed   map[string]kgo.TopicPartitioner
@@ -52,12 +52,11 @@ type Header struct {
 	Value []byte
 }
 
-// Start starts a broker and loads the records of the files: a JSON object a line,
+// Start starts a broker and reads the records of the files, which Load loads: a JSON object a line,
 //
 //	{"topic": "t", "key": "…", "value": "…", "headers": [["k", "v"], …], "timestamp": 1700000000000}
 //
-// with strings or null for key and value, and headers and timestamp left out at will. Records are placed by
-// their keys as a Java producer does; those without a key go to the partitions in turn.
+// with strings or null for key and value, and headers and timestamp left out at will.
 func Start(files ...string) (*Broker, error) {
 	var records []Record
 	for _, f := range files {
@@ -67,24 +66,34 @@ func Start(files ...string) (*Broker, error) {
 		}
 		records = append(records, r...)
 	}
-	seen := map[string]bool{}
-	var topics []string
-	for i := range records {
-		if t := records[i].Topic; !seen[t] {
-			seen[t] = true
-			topics = append(topics, t)
-		}
-	}
-	sort.Strings(topics)
-	b, err := StartWith(kfake.SeedTopics(Partitions, topics...))
+	b, err := StartWith()
 	if err != nil {
 		return nil, err
 	}
-	if err := b.Produce(context.Background(), records...); err != nil {
-		b.Close()
-		return nil, err
-	}
+	b.waiting = records
 	return b, nil
+}
+
+// Load creates the topics of the records that Start read, each with one partition where oneOrder says so and Partitions
+// elsewhere, and loads the records, which are placed by their keys as a Java producer does; those without a key go to the
+// partitions in turn. It does so once.
+func (b *Broker) Load(oneOrder func(topic string) bool) error {
+	records := b.waiting
+	b.waiting = nil
+	for i := range records {
+		topic := records[i].Topic
+		if b.cluster.TopicInfo(topic) != nil {
+			continue
+		}
+		partitions := int32(Partitions)
+		if oneOrder(topic) {
+			partitions = 1
+		}
+		if err := b.CreateTopic(topic, partitions); err != nil {
+			return fmt.Errorf("topic %s: %w", topic, err)
+		}
+	}
+	return b.Produce(context.Background(), records...)
 }
 
 // StartWith starts an empty broker with more options of kfake, for tests.

@@ -25,6 +25,7 @@ func TestStartLoadsRecords(t *testing.T) {
 
 {"topic":"b","key":null,"value":""}
 {"topic":"b","value":"2"}
+{"topic":"c","value":"3"}
 `)
 	at := time.Now()
 	b, err := Start(f)
@@ -33,6 +34,19 @@ func TestStartLoadsRecords(t *testing.T) {
 	}
 	t.Logf("started in %v", time.Since(at))
 	defer b.Close()
+	for range 2 { // the second time there is nothing left to load
+		if err := b.Load(func(topic string) bool { return topic == "c" }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for topic, want := range map[string]struct {
+		partitions int
+		records    int64
+	}{"a": {Partitions, 2}, "b": {Partitions, 2}, "c": {1, 1}} {
+		if p, n := len(b.cluster.PartitionInfos(topic)), b.Len(topic); p != want.partitions || n != want.records {
+			t.Errorf("topic %s: %d partitions of %d records", topic, p, n)
+		}
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	a, err := b.Consume(ctx, "a", 2)

@@ -105,6 +105,7 @@ func TestDecode(t *testing.T) {
 			"TRUE|1.5|2024-02-29|12:34:56|2024-02-29 12:34:56.789|2024-02-29 12:34:56.789|x'deadbeef'",
 			cols(types.Of(types.Boolean), types.Of(types.Double), types.Of(types.Date), types.Type{Kind: types.Time}, types.TimestampOf(3), types.TimestampLTZOf(3), types.Bytes())},
 		{"1;;3,a;b", "", "[1, NULL, 3]|(a, b)", cols(types.ArrayOf(types.Of(types.Int)), types.RowOf(types.Field{Name: "x", Type: types.String()}, types.Field{Name: "y", Type: types.String()}))},
+		{`"",1`, "", "[]|1", cols(types.ArrayOf(types.Of(types.Int)), types.Of(types.Int))},
 		{"1;x", "", "type 0", cols(types.ArrayOf(types.Of(types.Int)))},
 		{"a;b;c", "", "type 0", cols(types.RowOf(types.Field{Name: "x", Type: types.String()}))},
 		{"-", "null-literal=-", "null 0", cols(types.Of(types.Int).Required())},
@@ -308,6 +309,45 @@ func TestEncode(t *testing.T) {
 	}
 	if got, err := e.Encode(nil, nil, makeRow(t, cols(types.String()), []row.Datum{row.NullDatum})); err != nil || string(got) != `""` {
 		t.Errorf("%s %v", got, err) // an empty message would be none
+	}
+}
+
+// TestEmpty reads an empty array back as it was written, and NULL as NULL, alone in its record or not; where that cannot
+// be, nothing is written.
+func TestEmpty(t *testing.T) {
+	array := types.ArrayOf(types.Of(types.Int))
+	one := row.Bytes(row.AppendArray(nil, types.PhysInt, []row.Datum{row.Int(1)}))
+	empty := row.Bytes(row.AppendArray(nil, types.PhysInt, nil))
+	for _, pairs := range []string{"", "null-literal=", "null-literal=-", `escape-character=\`, "disable-quote-character=true", "disable-quote-character=true null-literal=",
+		"disable-quote-character=true null-literal=-", `disable-quote-character=true escape-character=\`, `disable-quote-character=true escape-character=\ null-literal=`} {
+		o := options(strings.Fields(pairs)...)
+		quotes, literal := !strings.Contains(pairs, "disable"), strings.Contains(pairs, "null-literal=-")
+		for _, columns := range [][]spi.Column{cols(array), cols(array, array), cols(types.Of(types.Int), array)} {
+			for name, v := range map[string]row.Datum{"empty": empty, "NULL": row.NullDatum, "one": one} {
+				values := []row.Datum{v, v}[:len(columns)]
+				if columns[0].Type.Kind == types.Int {
+					values[0] = row.Int(7)
+				}
+				e, err := Format{}.NewEncoder(spi.EncodeSpec{Columns: columns}, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r := makeRow(t, columns, values)
+				alone := len(columns) == 1
+				refused := !literal && (name == "empty" && !quotes || name == "NULL" && alone) || literal && name == "empty" && alone && !quotes
+				msg, err := e.Encode(nil, nil, r)
+				if refused != (err != nil) {
+					t.Errorf("%q, %s of %d columns: %q, %v", pairs, name, len(columns), msg, err)
+				}
+				if err != nil {
+					continue
+				}
+				b, err := decodeInto(t, spi.DecodeSpec{Columns: columns}, o, string(msg))
+				if err != nil || show(b, columns) != showRow(r, columns) {
+					t.Errorf("%q, %s of %d columns: %q is read as %s, %v", pairs, name, len(columns), msg, show(b, columns), err)
+				}
+			}
+		}
 	}
 }
 

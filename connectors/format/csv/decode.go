@@ -114,7 +114,8 @@ func (d *decoder) Decode(m spi.Message, out *spi.Out) error {
 }
 
 func (d *decoder) value(c *column, f field) (row.Datum, error) {
-	null := d.record.isNull(f, c.typ.IsString())
+	emptyArray := c.typ.Kind == types.Array && f.quoted && len(f.text) == 0
+	null := !emptyArray && d.record.isNull(f, c.typ.IsString())
 	nested := c.typ.Kind == types.Array || c.typ.Kind == types.Row
 	switch {
 	case !nested:

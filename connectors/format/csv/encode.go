@@ -59,16 +59,23 @@ func (e *encoder) Encode(buf []byte, before, after row.Row) ([]byte, error) {
 		}
 		var err error
 		if e.value, err = e.nested(e.value[:0], c.Type, v); err == nil {
-			buf, err = e.quoteField(buf, e.value, i == 0)
+			buf, err = e.quoteField(buf, e.value, i == 0, c.Type.Kind == types.Array)
 		}
 		if err != nil {
 			return buf, fmt.Errorf("column %q: %w", c.Name, err)
 		}
 	}
-	if len(buf) == from && e.quote != 0 { // no record at all for a reader
-		buf = append(buf, e.quote, e.quote)
+	if len(buf) > from {
+		return buf, nil
 	}
-	return buf, nil
+	// A reader sees no record in a message without a text, so that the only column goes into quotes, unless it says
+	// something else in them.
+	c := e.columns[0]
+	if e.quote == 0 || after.IsNull(0) && (e.hasNull || c.Type.Kind == types.Array) {
+		return buf, fault.Errorf(fault.RowFormat, "column %q: a record without a text is read as none", c.Name).
+			Fix("set 'csv.null-literal' to a text that is not empty, or write another form of the column")
+	}
+	return append(buf, e.quote, e.quote), nil
 }
 
 // nested appends a value, the elements of an ARRAY and the fields of a ROW with the delimiter between them.
@@ -133,14 +140,18 @@ func (e *encoder) scalar(buf []byte, t types.Type, v row.Datum) []byte {
 }
 
 // quoteField appends a field, in quotes where it could be read as something else. first says that it begins
-// the record.
-func (e *encoder) quoteField(buf, s []byte, first bool) ([]byte, error) {
-	special := e.hasNull && string(s) == e.null || first && e.comments && len(s) > 0 && s[0] == '#'
+// the record, array that it is an ARRAY: an empty one is in quotes where NULL is an empty field too.
+func (e *encoder) quoteField(buf, s []byte, first, array bool) ([]byte, error) {
+	special := array && len(s) == 0 && !e.hasNull || e.hasNull && string(s) == e.null || first && e.comments && len(s) > 0 && s[0] == '#'
 	for i, c := range s {
 		special = special || c == e.field || c == '\n' || c == '\r' || c == e.escape && c != 0 || i == 0 && c == e.quote && c != 0
 	}
 	if !special {
 		return append(buf, s...), nil
+	}
+	if e.quote == 0 && array && len(s) == 0 {
+		return buf, fault.Errorf(fault.RowFormat, "an empty ARRAY is read as NULL without quotes").
+			Fix("leave out 'csv.disable-quote-character', or set 'csv.null-literal' to a text that is not empty")
 	}
 	if e.quote == 0 && e.escape == 0 {
 		return buf, fault.Errorf(fault.RowFormat, "the value %q cannot be written without quotes", s).

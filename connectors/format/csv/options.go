@@ -37,7 +37,7 @@ func (Format) Options() []spi.Option {
 		{Name: escapeCharacter, Kind: spi.StringOption,
 			Help: "the character that takes the meaning of the one after it; none when not set"},
 		{Name: nullLiteral, Kind: spi.StringOption,
-			Help: "the text of NULL, where it is not quoted; when not set, an empty field is NULL in all types but STRING, where it is the empty string"},
+			Help: "the text of NULL, where it is not quoted; when not set, an empty field is NULL in all types but STRING, where it is the empty string, and ARRAY, where it is the empty array if it is quoted"},
 		{Name: scientific, Kind: spi.BoolOption, Default: "true",
 			Help: "whether a DECIMAL is written without the zeros at its end, 1E+5 for 100000; otherwise with all its digits"},
 	}

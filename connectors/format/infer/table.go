@@ -136,7 +136,7 @@ func Infer(topic string, messages []spi.Message) (*Table, error) {
 	case v.forms[formTruncate] == 0:
 	case len(t.Key) > 0:
 		t.Options = append(t.Options, Setting{debezium.Name + ".truncate", "clear"})
-		t.Notes = append(t.Notes, "a TRUNCATE empties the table; where the topic has several partitions it ends the job, and 'debezium-json.truncate' = 'ignore' leaves it out")
+		t.Notes = append(t.Notes, "a TRUNCATE empties the table; a topic of several partitions is refused for that, and 'debezium-json.truncate' = 'ignore' leaves it out")
 	default:
 		t.Options = append(t.Options, Setting{debezium.Name + ".truncate", "ignore"})
 		t.Notes = append(t.Notes, "a TRUNCATE is left out, since without a PRIMARY KEY nothing tells which rows it deletes")

@@ -16,7 +16,6 @@ import (
 const (
 	servers      = "properties.bootstrap.servers"
 	startupMode  = "scan.startup.mode"
-	topicOption  = "topic"
 	fromEarliest = "earliest-offset"
 )
 
@@ -112,7 +111,7 @@ func (c *connector) OpenSource(ctx context.Context, s spi.Scan) (spi.Source, err
 		}
 		return &endingSource{src, c.run.opening}, nil
 	}
-	for _, topic := range topics(s.Table) {
+	for _, topic := range kafka.Topics(s.Table.Options) {
 		if err := c.run.createTopic(topic); err != nil {
 			return nil, err
 		}
@@ -137,17 +136,6 @@ func (c *connector) OpenSink(ctx context.Context, s spi.SinkSpec) (spi.Sink, err
 	return wrap(inner, capture, f, s.Name), nil
 }
 
-// topics are the topics that a table names.
-func topics(t *spi.Table) []string {
-	var out []string
-	for _, name := range strings.Split(t.Options[topicOption], ";") {
-		if name = strings.TrimSpace(name); name != "" {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
 // createTopic creates a topic unless it is there. One whose records may have no key, or are wanted in one order, gets one
 // partition.
 func (r *run) createTopic(name string) error {
@@ -157,10 +145,7 @@ func (r *run) createTopic(name string) error {
 	partitions := int32(embed.Partitions)
 	for _, known := range r.session.Tables() {
 		t := r.session.Table(known).Spec
-		if !slices.Contains(topics(t), name) {
-			continue
-		}
-		if l, err := kafka.ReadLayout(r.registry, t); err != nil || len(t.PrimaryKey) == 0 || l.CheckPartitions(embed.Partitions) != nil {
+		if slices.Contains(kafka.Topics(t.Options), name) && len(t.PrimaryKey) == 0 || kafka.OneOrder(r.registry, t, name) {
 			partitions = 1
 		}
 	}

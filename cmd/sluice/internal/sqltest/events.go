@@ -34,7 +34,7 @@ type events struct {
 type field struct{ name, column string }
 
 func newEvents(r *spi.Registry, t *planner.Table) (*events, error) {
-	names := topics(t.Spec)
+	names := kafka.Topics(t.Spec.Options)
 	if len(names) != 1 {
 		return nil, fmt.Errorf("the table %s is not one topic; write its records with the directive records", t.Name)
 	}
