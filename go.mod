@@ -12,6 +12,7 @@ require (
 	github.com/goccy/go-json v0.12.0
 	github.com/mattn/go-isatty v0.0.24
 	github.com/reeflective/readline v1.3.0
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9
 	github.com/tidwall/btree v1.8.2
@@ -27,8 +28,6 @@ require (
 	golang.org/x/text v0.14.0
 	modernc.org/sqlite v1.62.0
 )
-
-require github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // indirect
 
 require (
 	github.com/DataDog/zstd v1.5.7 // indirect

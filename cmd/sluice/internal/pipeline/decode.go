@@ -41,14 +41,18 @@ func (p *Pipeline) keys() []key {
 		},
 		{
 			name: "sql", help: "SQL files, in order: together they are the pipeline's script. Paths are relative to the folder.", schema: schema{"type": "array", "items": schema{"type": "string"}, "minItems": 1}, required: true,
-			read: func(d *decoder, n *yaml.Node) { p.SQL = d.paths(n) },
+			read: func(d *decoder, n *yaml.Node) {
+				if p.SQL = d.paths(n); p.SQL != nil && len(target(n).Content) == 0 {
+					d.errorf(n, "name its files", "a pipeline has at least one SQL file")
+				}
+			},
 		},
 		{
 			name: "default-environment", help: "Environment that runs without `--env`.", schema: schema{"type": "string"},
 			read: func(d *decoder, n *yaml.Node) { p.Default, d.defaultNode = d.text(n), n },
 		},
 		{
-			name: "environments", help: "Settings by environment; each goes before the pipeline's own.", schema: schema{"type": "object", "additionalProperties": schema{"$ref": "#/$defs/settings"}},
+			name: "environments", help: "Settings by environment; each goes before the pipeline's own.", schema: schema{"type": "object", "additionalProperties": schema{"anyOf": []schema{{"$ref": "#/$defs/settings"}, {"type": "null"}}}},
 			read: func(d *decoder, n *yaml.Node) {
 				p.environments = map[string]*Settings{}
 				d.each(n, func(name string, at, v *yaml.Node) {
@@ -77,7 +81,7 @@ func (s *Settings) keys() []key {
 				d.each(n, func(name string, at, v *yaml.Node) {
 					d.variableName(name, at)
 					if spi.SecretName(name) {
-						d.hide(v)
+						d.hide(at, v)
 						d.errorf(at, "move it to secrets, as "+name+": {env: "+name+"}, or {file: PATH}", "%s looks like a secret, and a file under version control holds none", name)
 						return
 					}
@@ -92,7 +96,7 @@ func (s *Settings) keys() []key {
 				s.Secrets = map[string]Reference{}
 				d.each(n, func(name string, at, v *yaml.Node) {
 					d.variableName(name, at)
-					s.Secrets[name] = d.reference(name, v)
+					s.Secrets[name] = d.reference(name, at, v)
 				})
 			},
 		},
@@ -196,13 +200,24 @@ func (d *decoder) errorf(n *yaml.Node, hint, format string, args ...any) {
 	d.errs = append(d.errs, &ast.Error{Pos: d.place(max(n.Line, 1), max(n.Column, 1)), Msg: fmt.Sprintf(format, args...), Hint: hint, Code: fault.Pipeline})
 }
 
-// hide writes asterisks over a value, up to the end of its line, in the text that errors show.
-func (d *decoder) hide(n *yaml.Node) {
-	text := []byte(d.p.Text)
-	for i := d.place(n.Line, n.Column).Offset; i < len(text) && text[i] != '\n'; i++ {
-		text[i] = '*'
+// hide writes asterisks over the value of a key in the text that errors show: to the end of its line, and over the lines
+// below that are indented more than the key's, or are items of a list.
+func (d *decoder) hide(key, n *yaml.Node) {
+	from := d.place(n.Line, n.Column).Offset
+	keyLine := d.p.Text[d.place(key.Line, 1).Offset:]
+	indent := len(keyLine) - len(strings.TrimLeft(keyLine, " "))
+	hidden := []byte(d.p.Text[:from])
+	below := false
+	for line := range strings.Lines(d.p.Text[from:]) {
+		inner := strings.TrimLeft(line, " ")
+		if own := len(line) - len(inner); below && strings.TrimSpace(inner) != "" && own <= indent && (own < indent || inner[0] != '-') {
+			break
+		}
+		text := strings.TrimRight(line, "\r\n")
+		hidden = append(append(hidden, strings.Repeat("*", len(text))...), line[len(text):]...)
+		below = true
 	}
-	d.p.Text = string(text)
+	d.p.Text = string(hidden) + d.p.Text[len(hidden):]
 }
 
 // meant is a hint that names what was probably meant, or all there is.
@@ -276,7 +291,7 @@ func (d *decoder) object(n *yaml.Node, keys []key) {
 			}
 		}
 		if spi.SecretName(name) {
-			d.hide(v)
+			d.hide(at, v)
 		}
 		d.errorf(at, d.meant(name, names), "unknown key %q", name)
 	})
@@ -336,9 +351,9 @@ func (d *decoder) variableName(name string, at *yaml.Node) {
 }
 
 // reference reads where a secret is. A value in its place is not repeated by the error.
-func (d *decoder) reference(name string, n *yaml.Node) (r Reference) {
+func (d *decoder) reference(name string, at, n *yaml.Node) (r Reference) {
 	if target(n).Kind != yaml.MappingNode {
-		d.hide(n)
+		d.hide(at, n)
 		d.errorf(n, "write {env: NAME} for a variable of the process's environment, or {file: PATH}", "the secret %s stands here itself; a file under version control only says where it is", name)
 		return r
 	}
