@@ -37,7 +37,7 @@ var mistakes = []struct {
 }{
 	// Unknown keys, with the nearest known one, at every level.
 	{yaml: least + "paralelism: 2\n", at: "3:1", says: `unknown key "paralelism"`, hint: "did you mean parallelism?"},
-	{yaml: least + "embeded: []\n", at: "3:1", says: `unknown key "embeded"`, hint: "did you mean embed?"},
+	{yaml: least + "embedd: []\n", at: "3:1", says: `unknown key "embedd"`, hint: "did you mean embed?"},
 	{yaml: least + "colour: red\n", at: "3:1", says: `unknown key "colour"`, hint: "there are name, sql,"},
 	{yaml: least + "environments:\n  dev:\n    variable: {A: x}\n", at: "5:5", says: `unknown key "variable"`, hint: "did you mean variables?"},
 	{yaml: least + "environments:\n  dev: {name: q}\n", at: "4:9", says: `unknown key "name"`},
