@@ -15,7 +15,7 @@ import (
 
 // patience is how long anything may take. Nothing takes nearly as long, but for a
 // machine that is very busy.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // process is a run of the binary.
 type process struct {
