@@ -30,19 +30,6 @@ func FromBigEndian(b []byte) (Int128, error) {
 	return Int128{int64(binary.BigEndian.Uint64(w[:])), binary.BigEndian.Uint64(w[8:])}, nil
 }
 
-// AppendBigEndian appends v in two's complement, the most significant byte first, in as few bytes as hold
-// it and its sign: the inverse of FromBigEndian, and Java's BigInteger.toByteArray.
-func AppendBigEndian(buf []byte, v Int128) []byte {
-	var w [16]byte
-	binary.BigEndian.PutUint64(w[:], uint64(v.Hi))
-	binary.BigEndian.PutUint64(w[8:], v.Lo)
-	i := 0
-	for i < 15 && w[i] == byte(int8(w[i+1])>>7) {
-		i++
-	}
-	return append(buf, w[i:]...)
-}
-
 // FromFloat rounds f to DECIMAL(precision, scale), by way of the shortest decimal text that reads back as
 // f, as Flink does. NaN and infinities are ErrOverflow.
 func FromFloat(f float64, precision, scale int) (Int128, error) {

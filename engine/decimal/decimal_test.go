@@ -1,6 +1,7 @@
 package decimal
 
 import (
+	"encoding/binary"
 	"errors"
 	"math"
 	"math/big"
@@ -210,7 +211,7 @@ func TestRoundTrips(t *testing.T) {
 		if err != nil || back != v {
 			t.Fatalf("%s read back as %v, %v", text(v, scale), back, err)
 		}
-		bytes := AppendBigEndian(nil, v)
+		bytes := appendBigEndian(nil, v)
 		if back, err = FromBigEndian(bytes); err != nil || back != v {
 			t.Fatalf("% x read back as %v, %v", bytes, back, err)
 		}
@@ -245,8 +246,8 @@ func TestBigEndian(t *testing.T) {
 		if !errors.Is(err, c.err) || err == nil && v != FromInt64(c.want) {
 			t.Errorf("%x: %v, %v", c.in, v, err)
 		}
-		if err == nil && string(AppendBigEndian(nil, v)) != c.in {
-			t.Errorf("%d written as %x, want %x", c.want, AppendBigEndian(nil, v), c.in)
+		if err == nil && string(appendBigEndian(nil, v)) != c.in {
+			t.Errorf("%d written as %x, want %x", c.want, appendBigEndian(nil, v), c.in)
 		}
 	}
 }
@@ -377,4 +378,17 @@ func BenchmarkAppend(b *testing.B) {
 	for b.Loop() {
 		buf = Append(buf[:0], FromInt64(123456789), 2)
 	}
+}
+
+// appendBigEndian is the inverse of FromBigEndian, Java's BigInteger.toByteArray: two's complement, the most significant
+// byte first, in as few bytes as hold the value and its sign.
+func appendBigEndian(buf []byte, v Int128) []byte {
+	var w [16]byte
+	binary.BigEndian.PutUint64(w[:], uint64(v.Hi))
+	binary.BigEndian.PutUint64(w[8:], v.Lo)
+	i := 0
+	for i < 15 && w[i] == byte(int8(w[i+1])>>7) {
+		i++
+	}
+	return append(buf, w[i:]...)
 }

@@ -1,9 +1,7 @@
 package text
 
 import (
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"math"
 	"strconv"
 	"time"
@@ -173,14 +171,3 @@ func parseFloat(s []byte, bits int) (row.Datum, error) {
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
-
-// ParseHex reads pairs of hexadecimal digits of either case.
-func ParseHex(buf, s []byte) ([]byte, error) {
-	at := len(buf)
-	buf = append(buf, s...)
-	n, err := hex.Decode(buf[at:], s)
-	if err != nil {
-		return buf[:at], fmt.Errorf("%w hexadecimal", ErrSyntax)
-	}
-	return buf[:at+n], nil
-}

@@ -262,16 +262,6 @@ func TestNested(t *testing.T) {
 	}
 }
 
-func TestHex(t *testing.T) {
-	b, err := ParseHex([]byte{1}, []byte("0aFf"))
-	if err != nil || string(b) != "\x01\x0a\xff" {
-		t.Errorf("%x, %v", b, err)
-	}
-	if _, err := ParseHex(nil, []byte("abc")); !errors.Is(err, ErrSyntax) {
-		t.Error(err)
-	}
-}
-
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"1", "-1.5", "2024-02-29 12:34:56.789", "true", "+1-02", "12:00:00", "1 02:03:04"} {
 		f.Add([]byte(s))
