@@ -112,20 +112,33 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 
 // Interrupted before anything was finished: 130.
 func TestSignalBeforeTheFirstEpoch(t *testing.T) {
+	l := listen(t)
+	p := start(t, joinSQL, "run", "--set-var", "PREFIX=p", "--set-var", "KAFKA_BROKERS="+l.Addr().String(), "-")
+	p.interruptedUnanswered(l)
+}
+
+// listen is where a broker would listen.
+func listen(t *testing.T) net.Listener {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	p := start(t, joinSQL, "run", "--set-var", "PREFIX=p", "--set-var", "KAFKA_BROKERS="+l.Addr().String(), "-")
-	c, err := l.Accept() // a broker that never answers
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// interruptedUnanswered interrupts a process that waits for a broker at l that never answers: it ends at once, and says nothing.
+func (p *process) interruptedUnanswered(l net.Listener) {
+	p.t.Helper()
+	c, err := l.Accept()
 	if err != nil {
-		t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	defer c.Close()
 	p.signal(os.Interrupt)
 	if code := p.end(); code != exitInterrupted || p.stderr.Len() > 0 {
-		t.Errorf("exit code %d, stderr:\n%s", code, p.stderr.String())
+		p.t.Errorf("exit code %d, stderr:\n%s", code, p.stderr.String())
 	}
 }
 
@@ -151,25 +164,13 @@ EXPLAIN ANALYZE INSERT INTO shown SELECT n FROM ticks;
 		t.Errorf("exit code %d, stderr:\n%s", code, p.stderr.String())
 	}
 
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
+	l := listen(t)
 	p = start(t, `
 CREATE TABLE events (n BIGINT) WITH ('connector' = 'kafka', 'topic' = 'events', 'format' = 'json', 'scan.bounded.mode' = 'latest-offset',
   'scan.startup.mode' = 'earliest-offset', 'properties.bootstrap.servers' = '`+l.Addr().String()+`');
 SELECT n FROM events;
 `, "explain", "--analyze", "-")
-	c, err := l.Accept() // a broker that never answers
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	p.signal(os.Interrupt)
-	if code := p.end(); code != exitInterrupted || p.stderr.Len() > 0 {
-		t.Errorf("exit code %d, stderr:\n%s", code, p.stderr.String())
-	}
+	p.interruptedUnanswered(l)
 }
 
 // Whoever reads the output may stop to do so.
