@@ -66,7 +66,12 @@ func execute(args []string) int {
 	sources := newSourceTexts()
 	root := newRoot(sources)
 	root.SetArgs(args)
+	answers := &answers{output: output{file: os.Stdout}}
+	root.SetOut(answers)
 	err := root.Execute()
+	if answers.err != nil {
+		err = answers.err
+	}
 	if err == nil {
 		return exitDone
 	}

@@ -87,11 +87,13 @@ func sluice(t testing.TB, dir, stdin string, args ...string) outcome {
 	return runToEnd(ctx, t, cmd)
 }
 
-// runToEnd runs the command, none of whose errors may lack its code.
+// runToEnd runs the command, none of whose errors may lack its code. Its output is kept unless it goes elsewhere already.
 func runToEnd(ctx context.Context, t testing.TB, cmd *exec.Cmd) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if cmd.Stderr = &stderr; cmd.Stdout == nil {
+		cmd.Stdout = &stdout
+	}
 	err := cmd.Run()
 	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
 		t.Fatalf("%v: %v", cmd.Args, err)

@@ -8,7 +8,6 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/sluicesql/sluice/cmd/sluice/internal/progress"
@@ -65,20 +64,6 @@ func newConsole() *progress.Console {
 }
 
 func (r *runner) close() { r.signals.stop() }
-
-// output is standard output. It remembers whether its reader has gone away.
-type output struct {
-	file   *os.File
-	closed atomic.Bool
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	n, err := o.file.Write(p)
-	if errors.Is(err, syscall.EPIPE) {
-		o.closed.Store(true)
-	}
-	return n, err
-}
 
 // end completes a run: its error is the run's, and the summary is told unless nothing ran.
 func (r *runner) end(err error) error {
