@@ -72,7 +72,8 @@ const runTimeout = time.Minute
 func command(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + filepath.Dir(binary) + ":" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + os.TempDir(), "XDG_RUNTIME_DIR=" + filepath.Join(filepath.Dir(binary), "run"), "GREETED=world"}
+	cmd.Env = []string{"PATH=" + filepath.Dir(binary) + ":" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + os.TempDir(), "XDG_RUNTIME_DIR=" + filepath.Join(filepath.Dir(binary), "run"), "GREETED=world",
+		"GORACE=atexit_sleep_ms=0 halt_on_error=1"} // the race detector sleeps for a second at every exit
 	cmd.WaitDelay = time.Second
 	return cmd
 }
