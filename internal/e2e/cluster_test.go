@@ -162,7 +162,8 @@ func TestBrokerRestarts(t *testing.T) {
 		p.running()
 	}
 	w.change(200)
-	until(t, "the job has caught up", func() bool { p.running(); return w.settled(500 * time.Millisecond) })
+	w.await(p, w.upserts, cdcbench.Upsert)
+	w.await(p, w.retract, cdcbench.Retract)
 	p.terminate()
 	w.verify(w.upserts, cdcbench.Upsert)
 	w.verify(w.retract, cdcbench.Retract)

@@ -30,7 +30,8 @@ func TestTrickle(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Log(l)
-	until(t, "the job is idle", func() bool { p.running(); return w.settled(200 * time.Millisecond) })
+	w.await(p, w.upserts, cdcbench.Upsert)
+	w.await(p, w.retract, cdcbench.Retract)
 	p.terminate()
 	w.verify(w.retract, cdcbench.Retract)
 	w.verify(w.upserts, cdcbench.Upsert)

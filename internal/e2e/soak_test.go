@@ -53,7 +53,8 @@ func TestSoak(t *testing.T) {
 		t.Log(v)
 	}
 	stop()
-	until(t, "the job is idle", func() bool { p.running(); return w.settled(time.Second) })
+	w.await(p, w.once, cdcbench.Exact)
+	w.await(p, w.upserts, cdcbench.Upsert)
 	p.terminate()
 	w.verify(w.once, cdcbench.Exact)
 	w.verify(w.upserts, cdcbench.Upsert)

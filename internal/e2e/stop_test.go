@@ -22,8 +22,7 @@ func TestOrderlyStops(t *testing.T) {
 		until(t, "the job writes", func() bool { p.running(); return length(t, w.addr, w.upserts) > before })
 		if n == 2 { // everything has been read
 			stop()
-			until(t, "the job is idle", func() bool { p.running(); return w.settled(300 * time.Millisecond) })
-			w.verify(w.retract, cdcbench.Retract)
+			w.await(p, w.retract, cdcbench.Retract)
 		}
 		p.terminate().says("stopped after")
 		if s := p.summary(); s.Outcome != "stopped" || s.Checkpoints == 0 {
@@ -36,13 +35,6 @@ func TestOrderlyStops(t *testing.T) {
 	w.verify(w.upserts, cdcbench.Upsert)
 	w.verify(w.retract, cdcbench.Retract)
 	w.verifyReread()
-}
-
-// settled reports whether the output does not grow for a while.
-func (w *workload) settled(d time.Duration) bool {
-	n := length(w.t, w.addr, w.retract) + length(w.t, w.addr, w.upserts)
-	time.Sleep(d)
-	return length(w.t, w.addr, w.retract)+length(w.t, w.addr, w.upserts) == n
 }
 
 // A job that is stopped before anything has arrived has not failed, and one that

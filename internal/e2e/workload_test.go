@@ -172,6 +172,23 @@ func (w *workload) verify(topic string, mode cdcbench.Mode) {
 	}
 }
 
+// await waits until an output topic leaves the join of the tables. A job may be silent for a while before it has
+// caught up, so that silence would tell nothing.
+func (w *workload) await(p *process, topic string, mode cdcbench.Mode) {
+	w.t.Helper()
+	want := w.model.Expected()
+	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		p.running()
+		_, err := cdcbench.Verify(w.t.Context(), w.addr, topic, mode, want)
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			p.stuck(fmt.Sprintf("the job does not catch up: %v", err))
+		}
+	}
+}
+
 // verifyReread reads the topic of envelopes back as a table with a primary key, as
 // a consumer does for whom an event that comes twice does no harm.
 func (w *workload) verifyReread() {

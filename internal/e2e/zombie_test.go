@@ -20,18 +20,14 @@ func TestZombies(t *testing.T) {
 	w.snapshot()
 	sql := w.fill(workloadSQL+onceSQL, "unbounded")
 	first := start(t, sql, "--state-dir", dir, "--parallelism=2")
-	settle := func(p *process) {
-		t.Helper()
-		until(t, "the changes are joined", func() bool { p.running(); return length(t, w.addr, w.once) > 0 && w.settled(500*time.Millisecond) })
-	}
-	settle(first)
+	w.await(first, w.once, cdcbench.Exact)
 
 	run(t, sql, "--state-dir", dir).exited(1).says("another process uses it")
 	run(t, sql, "--state-dir", filepath.Join(t.TempDir(), "other")).exited(1).says("table once: the sink holds the output of job", "kafka-consumer-groups.sh")
 	before := length(t, w.addr, w.once)
 	w.change(500)
 	until(t, "the first process writes on", func() bool { first.running(); return length(t, w.addr, w.once) > before })
-	settle(first)
+	w.await(first, w.once, cdcbench.Exact)
 
 	saved := filepath.Join(t.TempDir(), "savepoint")
 	if out, err := exec.Command(binary, "savepoint", dir, saved).CombinedOutput(); err != nil {
@@ -49,7 +45,7 @@ func TestZombies(t *testing.T) {
 	})
 	w.change(500) // which the first cannot deliver any more
 	first.exited(1).says("another process has started with transactional id")
-	settle(second)
+	w.await(second, w.once, cdcbench.Exact)
 	second.terminate()
 	w.verify(w.once, cdcbench.Exact)
 }
@@ -65,16 +61,13 @@ func TestTrickleExactlyOnce(t *testing.T) {
 	w := &workload{t: t, addr: addr, users: size.UsersTopic(), domains: size.DomainsTopic(), model: model}
 	w.retract, w.upserts, w.once = newTopic(t, addr, "retract", 4), newTopic(t, addr, "upserts", 4), newTopic(t, addr, "once", 4)
 	p := start(t, w.fill(workloadSQL+onceSQL, "unbounded"), "--state-dir", filepath.Join(t.TempDir(), "state"), "--parallelism=2", "--set", "execution.checkpointing.interval=50 ms")
-	until(t, "the snapshot is joined", func() bool {
-		p.running()
-		return length(t, w.addr, w.once) >= w.model.Expected().Rows && w.settled(300*time.Millisecond)
-	})
+	w.await(p, w.once, cdcbench.Exact)
 	l, err := cdcbench.Probe{Addr: addr, Model: model, Size: size, Output: w.once, Rate: 300, Duration: 3 * time.Second}.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Log(l)
-	until(t, "the job is idle", func() bool { p.running(); return w.settled(300 * time.Millisecond) })
+	w.await(p, w.once, cdcbench.Exact)
 	p.terminate()
 	w.verify(w.once, cdcbench.Exact)
 }
