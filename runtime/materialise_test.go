@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/changelog"
 	"github.com/sluicesql/sluice/engine/row"
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/internal/memconn"
 	"github.com/sluicesql/sluice/internal/oracle"
 	"github.com/sluicesql/sluice/planner"
@@ -69,9 +71,78 @@ INSERT INTO latest SELECT k, v FROM events`)
 	}
 }
 
+// TestUntrueKeys has a table that is trusted give two rows of its PRIMARY KEY in one epoch: no sink shows one of them as
+// if it were all, whatever else the epoch brings.
+func TestUntrueKeys(t *testing.T) {
+	user := func(id int64, name string) []row.Datum { return []row.Datum{row.Int(id), row.String(name)} }
+	egor, pavel, mitya := user(1, "Egor"), user(1, "Pavel"), user(2, "Mitya")
+	const two = "result: an epoch gives two rows of one (id): (id: 1, firstname: Egor) and (id: 1, firstname: "
+	for _, c := range []struct {
+		name   string
+		events []memconn.Event
+		want   string
+	}{
+		{"inserts", []memconn.Event{{After: egor}, {After: mitya}, {After: pavel}}, two + "Pavel)"},
+		{"an event that came twice", []memconn.Event{{After: egor}, {After: egor}}, two + "Egor)"},
+		{"among updates", []memconn.Event{{After: mitya}, {Before: mitya, After: egor}, {After: pavel}}, two + "Pavel)"},
+		{"deletes", []memconn.Event{{Before: pavel}, {Before: egor}}, "result: an epoch takes away two rows of one (id): (id: 1, firstname: Egor) and (id: 1, firstname: Pavel)"},
+	} {
+		for _, sink := range []string{
+			"PRIMARY KEY (id) NOT ENFORCED) WITH ('accepts' = 'upsert',",
+			"PRIMARY KEY (id) NOT ENFORCED) WITH (",
+		} {
+			for _, shards := range []int{1, 3} {
+				for i := range c.events {
+					c.events[i].Step = 1
+				}
+				hub := memconn.NewHub(uint64(shards))
+				hub.SetTable("users", [][]memconn.Event{c.events})
+				sql := "CREATE TABLE users (id INT, firstname STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'mem', 'name' = 'users');\n" +
+					"CREATE TABLE result (id INT, firstname STRING, " + sink + " 'connector' = 'mem', 'name' = 'out');\n" +
+					"INSERT INTO result SELECT * FROM users"
+				_, _, err := runInto(t, hub, shards, 1000, "SET 'table.exec.source.cdc-events-duplicate' = 'false';\n"+sql)
+				if err == nil {
+					t.Errorf("%s, %s %d shards: no error", c.name, sink, shards)
+				} else if msg, code, hint := fault.Split(err); code != fault.RowContradiction || !strings.HasPrefix(msg, c.want) || !strings.HasPrefix(hint, "the events of users") {
+					t.Errorf("%s, %s %d shards: %v", c.name, sink, shards, err)
+				}
+				if _, _, err := runInto(t, hub, shards, 1000, sql); err != nil {
+					t.Errorf("%s, not trusted: %v", c.name, err)
+				}
+			}
+		}
+	}
+}
+
 // shownByKey runs a script that ends with an INSERT into the sink out, and returns what its rows are in the end, by their
 // key, which is the first column.
 func shownByKey(t *testing.T, hub *memconn.Hub, shards, rows int, sql string) map[int64]string {
+	t.Helper()
+	plan, last, err := runInto(t, hub, shards, rows, sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ts := plan.Sinks[0].Input.Out().Types()
+	got := map[int64]string{}
+	for n := uint64(1); n <= last; n++ {
+		changes, complete := hub.Sink("out").Epoch(n)
+		if !complete {
+			t.Fatalf("epoch %d is not complete", n)
+		}
+		for _, c := range changes {
+			if key := c.Row.Int64(0); c.Op == changelog.Delete {
+				delete(got, key)
+			} else {
+				got[key] = oracle.Text(c.Row, ts)
+			}
+		}
+	}
+	return got
+}
+
+// runInto runs a script that ends with an INSERT to its end, and returns that one's plan, the last epoch, and the job's
+// error.
+func runInto(t *testing.T, hub *memconn.Hub, shards, rows int, sql string) (*planner.Plan, uint64, error) {
 	t.Helper()
 	r := spi.NewRegistry()
 	r.AddConnector(hub)
@@ -92,25 +163,8 @@ func shownByKey(t *testing.T, hub *memconn.Hub, shards, rows int, sql string) ma
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := job.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	ts := plan.Sinks[0].Input.Out().Types()
-	got := map[int64]string{}
-	for n := uint64(1); n <= last; n++ {
-		changes, complete := hub.Sink("out").Epoch(n)
-		if !complete {
-			t.Fatalf("epoch %d is not complete", n)
-		}
-		for _, c := range changes {
-			if key := c.Row.Int64(0); c.Op == changelog.Delete {
-				delete(got, key)
-			} else {
-				got[key] = oracle.Text(c.Row, ts)
-			}
-		}
-	}
-	return got
+	err = job.Wait()
+	return plan, last, err
 }
 
 // greatestByAge is what the table holds at the end of the events.

@@ -3,12 +3,14 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync/atomic"
 
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/engine/changelog"
 	"github.com/sluicesql/sluice/engine/keyenc"
 	"github.com/sluicesql/sluice/engine/op"
+	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/planner"
 )
@@ -32,17 +34,14 @@ type sinkTask struct {
 }
 
 func (j *Job) newSinkTask(s *planner.Sink, index int) *sinkTask {
-	var pair []keyenc.Column
-	if s.PairKey != nil {
-		pair = keyenc.Columns(s.Input.Out().Types(), s.PairKey)
-	}
 	open := j.sinks[s]
-	t := &sinkTask{
-		job: j, node: s, name: open.name, cons: op.NewConsolidate(pair, s.Spec.Mode == spi.Upsert), notNull: s.NotNull, columns: s.Out().Columns,
+	t := &sinkTask{job: j, node: s, name: open.name, notNull: s.NotNull, columns: s.Out().Columns}
+	spec := op.ConsolidateSpec{Upsert: s.Spec.Mode == spi.Upsert, Choose: s.Chooses}
+	if s.PairKey != nil {
+		spec.Pair = keyenc.Columns(s.Input.Out().Types(), s.PairKey)
+		spec.Doubt, spec.SameKey = len(trusted(s)) > 0, t.sameKey
 	}
-	if s.Chooses {
-		t.cons.ChooseOne()
-	}
+	t.cons = op.NewConsolidate(spec)
 	t.cons.SpillTo(j.store.Scratch(), j.epochMemory())
 	if open.box != nil {
 		t.box = open.box.writer(index)
@@ -50,6 +49,35 @@ func (j *Job) newSinkTask(s *planner.Sink, index int) *sinkTask {
 		t.writer = open.sink.Writer(index)
 	}
 	return t
+}
+
+// sameKey is the error of an epoch that brings, or takes away, two rows of one key.
+func (t *sinkTask) sameKey(x, y row.Row, taken bool) error {
+	var key []string
+	for _, i := range t.node.PairKey {
+		key = append(key, t.columns[i].Name)
+	}
+	what := "gives"
+	if taken {
+		what = "takes away"
+	}
+	err := fault.Errorf(fault.RowContradiction, "an epoch %s two rows of one (%s): %s and %s",
+		what, strings.Join(key, ", "), describe(x, t.columns, t.job.cfg.TimeZone), describe(y, t.columns, t.job.cfg.TimeZone))
+	if tables := trusted(t.node); len(tables) > 0 {
+		return err.Fix("the events of %s do not respect the PRIMARY KEY, for which they are trusted: leave '%s' at true", strings.Join(tables, " or "), planner.OptEventsDuplicate)
+	}
+	return err.Fix("the plan holds the key to be unique: please report the query")
+}
+
+// trusted names the tables that n reads and whose events are taken at their word for the PRIMARY KEY, as no state below
+// keeps one row of each.
+func trusted(n planner.Node) (tables []string) {
+	eachUnder(n, func(n planner.Node) {
+		if s, ok := n.(*planner.Scan); ok && len(s.Spec.Table.PrimaryKey) > 0 && s.Spec.Mode != spi.Upsert {
+			tables = append(tables, s.Table)
+		}
+	})
+	return tables
 }
 
 const (

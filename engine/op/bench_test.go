@@ -127,14 +127,14 @@ var hotPaths = []hotPath{
 		return hotUpserts(t, size, n)
 	}},
 	{"consolidate/inserts", false, func(_ testing.TB, _ int) func() (int, error) {
-		var h hotRows
-		var in changelog.Batch
-		for i := range int64(hotBatch) {
-			h.domain(&in, changelog.Insert, i, i, 0)
-		}
-		return hotConsolidate(&in, nil)
+		return hotConsolidate(domainInserts(), ConsolidateSpec{})
 	}},
-	{"consolidate/updates", false, func(_ testing.TB, _ int) func() (int, error) { return hotConsolidate(domainUpdates(true), nil) }},
+	{"consolidate/doubt", false, func(_ testing.TB, _ int) func() (int, error) {
+		return hotConsolidate(domainInserts(), ConsolidateSpec{Pair: keyenc.Columns(domainsTypes, []int{0}), Doubt: true})
+	}},
+	{"consolidate/updates", false, func(_ testing.TB, _ int) func() (int, error) {
+		return hotConsolidate(domainUpdates(true), ConsolidateSpec{})
+	}},
 	{"consolidate/by-key", false, func(_ testing.TB, _ int) func() (int, error) {
 		var h hotRows
 		var in changelog.Batch
@@ -142,12 +142,21 @@ var hotPaths = []hotPath{
 			h.domain(&in, changelog.UpdateBefore, i, i, 0)
 			h.domain(&in, changelog.UpdateAfter, i, i, 1)
 		}
-		return hotConsolidate(&in, keyenc.Columns(domainsTypes, []int{0}))
+		return hotConsolidate(&in, ConsolidateSpec{Pair: keyenc.Columns(domainsTypes, []int{0})})
 	}},
 }
 
-func hotConsolidate(in *changelog.Batch, pair []keyenc.Column) func() (int, error) {
-	k := NewConsolidate(pair, false)
+func domainInserts() *changelog.Batch {
+	var h hotRows
+	var in changelog.Batch
+	for i := range int64(hotBatch) {
+		h.domain(&in, changelog.Insert, i, i, 0)
+	}
+	return &in
+}
+
+func hotConsolidate(in *changelog.Batch, spec ConsolidateSpec) func() (int, error) {
+	k := NewConsolidate(spec)
 	return func() (int, error) {
 		if err := k.Push(in); err != nil {
 			return 0, err

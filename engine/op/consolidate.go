@@ -7,19 +7,16 @@ import (
 	"github.com/sluicesql/sluice/engine/changelog"
 	"github.com/sluicesql/sluice/engine/keyenc"
 	"github.com/sluicesql/sluice/engine/row"
-	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // Consolidate gathers the changes of one epoch and gives their net effect: equal rows of opposite weight
 // cancel, what is left of one key becomes one change, and deletes go before everything else.
 //
-// An epoch without a negative weight is given as it came. Otherwise only the negatives are hashed, and the
+// An epoch without a negative weight is given as it came, unless its key is in doubt. Otherwise only the negatives are hashed, and the
 // positives are looked up among them. An epoch that is larger than its memory goes through sorted runs on disk, see
 // SpillTo.
 type Consolidate struct {
-	pair   []keyenc.Column // a unique key of the rows; nil when none is known
-	upsert bool            // leave out UpdateBefore
-	choose bool            // of rows of one key and sign, take one; see ChooseOne
+	spec ConsolidateSpec
 
 	epoch changelog.Batch
 	out   changelog.Batch
@@ -31,17 +28,26 @@ type Consolidate struct {
 	runs *runs // nil: every epoch fits into memory
 }
 
-// NewConsolidate returns a Consolidate. pair holds a unique key of the rows, when one is known: the changes of
-// one key are then one update. Without it, the halves that an operator made as one update stay one. upsert
-// leaves out the rows before of updates.
-func NewConsolidate(pair []keyenc.Column, upsert bool) *Consolidate {
-	return &Consolidate{pair: pair, upsert: upsert}
+// ConsolidateSpec says what is known of the rows. Its zero value is for rows without a known key.
+type ConsolidateSpec struct {
+	// Pair holds a unique key of the rows: the changes of one key are then one update. Without it, the halves that an
+	// operator made as one update stay one.
+	Pair []keyenc.Column
+	// Upsert leaves out the rows before of updates.
+	Upsert bool
+	// Choose is for rows of state that forgets: an epoch may give several of one key and sign, as a row that is forgotten
+	// in one place and not in another comes a second time. One of them counts, the greatest by length and then by bytes,
+	// whatever order they come in and whether they go through runs: an epoch that is repeated shows the same again.
+	Choose bool
+	// Doubt is for a Pair that is as unique as a source says of itself: two rows of one key are looked for among
+	// inserts alone, too.
+	Doubt bool
+	// SameKey is the error of two rows of one key that an epoch brought, or took away. Needed with Pair.
+	SameKey func(x, y row.Row, taken bool) error
 }
 
-// ChooseOne is for rows of state that forgets: an epoch may give several of one key and sign, as a row that is forgotten
-// in one place and not in another comes a second time. One of them counts, the greatest by length and then by bytes,
-// whatever order they come in and whether they go through runs: an epoch that is repeated shows the same again.
-func (c *Consolidate) ChooseOne() { c.choose = true }
+// NewConsolidate returns a Consolidate.
+func NewConsolidate(spec ConsolidateSpec) *Consolidate { return &Consolidate{spec: spec} }
 
 // Push implements Output.
 func (c *Consolidate) Push(b *changelog.Batch) error {
@@ -63,7 +69,9 @@ func (c *Consolidate) Finish(next Output) error {
 		return c.finishRuns(next)
 	case e.Len() == 0:
 		return nil
-	case e.Negatives() == 0 && !c.choose && c.inserts():
+	}
+	plain := e.Negatives() == 0 && !c.spec.Choose && c.inserts()
+	if plain && !c.spec.Doubt {
 		return next.Push(e)
 	}
 	n := e.Len()
@@ -72,7 +80,13 @@ func (c *Consolidate) Finish(next Output) error {
 	for i := range n {
 		c.dead[i], c.mate[i] = false, -1
 	}
-	if c.pair == nil {
+	if plain {
+		if err := c.oneOfKey(); err != nil {
+			return err
+		}
+		return next.Push(e)
+	}
+	if c.spec.Pair == nil {
 		c.pairNeighbours()
 		c.cancel()
 	} else {
@@ -146,7 +160,7 @@ func (c *Consolidate) pairByKey() error {
 	c.table.reset(e.Len())
 	for i := range e.Len() {
 		if !c.dead[i] && e.Op(i).Negative() {
-			c.keys[0] = keyenc.Append(c.keys[0][:0], e.Row(i), c.pair)
+			c.keys[0] = keyenc.Append(c.keys[0][:0], e.Row(i), c.spec.Pair)
 			c.table.insert(keyenc.Hash(c.keys[0]), int32(i))
 		}
 	}
@@ -154,9 +168,9 @@ func (c *Consolidate) pairByKey() error {
 		if c.dead[i] || e.Op(i).Negative() {
 			continue
 		}
-		c.keys[0] = keyenc.Append(c.keys[0][:0], e.Row(i), c.pair)
+		c.keys[0] = keyenc.Append(c.keys[0][:0], e.Row(i), c.spec.Pair)
 		at := c.table.take(keyenc.Hash(c.keys[0]), func(j int32) bool {
-			c.keys[1] = keyenc.Append(c.keys[1][:0], e.Row(int(j)), c.pair)
+			c.keys[1] = keyenc.Append(c.keys[1][:0], e.Row(int(j)), c.spec.Pair)
 			return bytes.Equal(c.keys[0], c.keys[1])
 		})
 		if at >= 0 {
@@ -171,21 +185,24 @@ func (c *Consolidate) pairByKey() error {
 func (c *Consolidate) oneOfKey() error {
 	e := &c.epoch
 	for _, negative := range []bool{true, false} {
+		if negative && e.Negatives() == 0 {
+			continue
+		}
 		c.table.reset(e.Len())
 		for i := range e.Len() {
 			if c.dead[i] || e.Op(i).Negative() != negative {
 				continue
 			}
-			c.keys[0] = keyenc.Append(c.keys[0][:0], e.Row(i), c.pair)
+			c.keys[0] = keyenc.Append(c.keys[0][:0], e.Row(i), c.spec.Pair)
 			h := keyenc.Hash(c.keys[0])
 			one := int32(i)
 			twin := c.table.take(h, func(j int32) bool {
-				c.keys[1] = keyenc.Append(c.keys[1][:0], e.Row(int(j)), c.pair)
+				c.keys[1] = keyenc.Append(c.keys[1][:0], e.Row(int(j)), c.spec.Pair)
 				return bytes.Equal(c.keys[0], c.keys[1])
 			})
 			if twin >= 0 {
-				if !c.choose {
-					return errSameKey
+				if !c.spec.Choose {
+					return c.sameKey(e.Row(int(twin)), e.Row(i), negative)
 				}
 				if compareRows(e.Row(int(twin)), e.Row(i)) > 0 {
 					one, twin = twin, one
@@ -203,7 +220,13 @@ func compareRows(x, y row.Row) int {
 	return cmp.Or(cmp.Compare(len(x), len(y)), bytes.Compare(x, y))
 }
 
-var errSameKey = fault.Errorf(fault.RowContradiction, "two rows of one epoch have the same key, which the plan holds to be unique: a source's events break its PRIMARY KEY")
+// sameKey is the error of two rows of one key, the same in whatever order they came.
+func (c *Consolidate) sameKey(x, y row.Row, taken bool) error {
+	if compareRows(x, y) > 0 {
+		x, y = y, x
+	}
+	return c.spec.SameKey(x, y, taken)
+}
 
 // give pushes what lives: deletes first, then updates and inserts in the order of their positive rows.
 func (c *Consolidate) give(next Output) error {
@@ -223,7 +246,7 @@ func (c *Consolidate) give(next Output) error {
 		op := changelog.Insert
 		if m := c.mate[i]; m >= 0 {
 			op = changelog.UpdateAfter
-			if !c.upsert {
+			if !c.spec.Upsert {
 				if err := push(changelog.UpdateBefore, e.Row(int(m))); err != nil {
 					return err
 				}

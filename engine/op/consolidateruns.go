@@ -2,6 +2,7 @@ package op
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"slices"
 
@@ -67,8 +68,8 @@ func (c *Consolidate) spill() error {
 	r.arena, r.items = r.arena[:0], r.items[:0]
 	for i := range e.Len() {
 		start := len(r.arena)
-		if c.pair != nil {
-			r.arena = keyenc.Append(r.arena, e.Row(i), c.pair)
+		if c.spec.Pair != nil {
+			r.arena = keyenc.Append(r.arena, e.Row(i), c.spec.Pair)
 		}
 		pair := len(r.arena) - start
 		r.arena = binary.BigEndian.AppendUint32(r.arena, uint32(len(e.Row(i))))
@@ -119,8 +120,8 @@ func (c *Consolidate) finishRuns(next Output) error {
 	}
 	push := c.pusher(next)
 	for _, deletes := range []bool{true, false} {
-		err := c.runs.each(c.pair != nil, func(rows []netRow) error {
-			if c.pair == nil {
+		err := c.runs.each(c.spec.Pair != nil, func(rows []netRow) error {
+			if c.spec.Pair == nil {
 				return giveRow(&rows[0], deletes, push)
 			}
 			return c.giveKey(rows, deletes, push)
@@ -208,8 +209,9 @@ func (c *Consolidate) giveKey(rows []netRow, deletes bool, push func(changelog.O
 		if rows[i].weight < 0 {
 			at = &before
 		}
-		if w := rows[i].weight; !c.choose && (*at != nil || w < -1 || w > 1) {
-			return errSameKey
+		w := rows[i].weight
+		if !c.spec.Choose && (*at != nil || w < -1 || w > 1) {
+			return c.sameKey(cmp.Or(*at, &rows[i]).row(), rows[i].row(), w < 0)
 		}
 		*at = &rows[i]
 	}
@@ -220,7 +222,7 @@ func (c *Consolidate) giveKey(rows []netRow, deletes bool, push func(changelog.O
 		return push(changelog.Delete, before.row())
 	case before == nil:
 		return push(changelog.Insert, after.row())
-	case !c.upsert:
+	case !c.spec.Upsert:
 		if err := push(changelog.UpdateBefore, before.row()); err != nil {
 			return err
 		}

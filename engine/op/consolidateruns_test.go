@@ -68,7 +68,8 @@ func TestConsolidateRuns(t *testing.T) {
 		upsert bool
 	}{{"key", key, false}, {"upsert", key, true}, {"rows", nil, false}} {
 		t.Run(c.name, func(t *testing.T) {
-			mem, disk := NewConsolidate(c.pair, c.upsert), NewConsolidate(c.pair, c.upsert)
+			spec := ConsolidateSpec{Pair: c.pair, Upsert: c.upsert}
+			mem, disk := NewConsolidate(spec), NewConsolidate(spec)
 			held := map[int64]string{}
 			spilled := 0
 			for range 60 {
@@ -121,9 +122,8 @@ func TestConsolidateChooses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	key := []keyenc.Column{{Index: 0, Phys: types.PhysInt}}
 	for _, upsert := range []bool{false, true} {
-		mem, disk := NewConsolidate(key, upsert), NewConsolidate(key, upsert)
-		mem.ChooseOne()
-		disk.ChooseOne()
+		spec := ConsolidateSpec{Pair: key, Upsert: upsert, Choose: true}
+		mem, disk := NewConsolidate(spec), NewConsolidate(spec)
 		several, spilled := 0, 0
 		for epoch := range 200 {
 			disk.SpillTo(store.Scratch(), 1+rng.IntN(600))
@@ -197,7 +197,7 @@ func TestConsolidateChooses(t *testing.T) {
 
 // Rows without a key come as often as they are there.
 func TestConsolidateRunsMultiplicity(t *testing.T) {
-	k := NewConsolidate(nil, false)
+	k := NewConsolidate(ConsolidateSpec{})
 	k.SpillTo(memoryStore(t).Scratch(), 1)
 	for _, l := range []string{"+I 1 a", "+I 1 a", "-D 2 b", "+I 1 a", "-D 2 b", "-D 1 a", "+I 3 c", "-D 3 c"} {
 		if err := k.Push(batchOf(t, l)); err != nil {
@@ -210,21 +210,6 @@ func TestConsolidateRunsMultiplicity(t *testing.T) {
 	}
 	if got := strings.Join(out.lines, "; "); got != "-D 2 b; -D 2 b; +I 1 a; +I 1 a" {
 		t.Error(got)
-	}
-}
-
-func TestConsolidateRunsRefuseTwoRowsOfOneKey(t *testing.T) {
-	for _, lines := range [][]string{{"+I 1 a", "+I 1 b"}, {"+I 1 a", "+I 1 a"}, {"-D 1 a", "-D 1 b"}} {
-		k := NewConsolidate([]keyenc.Column{{Index: 0, Phys: types.PhysInt}}, false)
-		k.SpillTo(memoryStore(t).Scratch(), 1)
-		for _, l := range lines {
-			if err := k.Push(batchOf(t, l)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := k.Finish(&collect{}); !errors.Is(err, errSameKey) {
-			t.Errorf("%v: %v", lines, err)
-		}
 	}
 }
 
@@ -241,7 +226,7 @@ func BenchmarkConsolidateRuns(b *testing.B) {
 		rows += in[p].Len()
 	}
 	store := memoryStore(b)
-	k := NewConsolidate([]keyenc.Column{{Index: 0, Phys: types.PhysInt}}, false)
+	k := NewConsolidate(ConsolidateSpec{Pair: []keyenc.Column{{Index: 0, Phys: types.PhysInt}}})
 	k.SpillTo(store.Scratch(), 4<<20)
 	b.ReportAllocs()
 	for b.Loop() {
