@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
+	mathrand "math/rand/v2"
 	"net"
 	"slices"
 	"strconv"
@@ -65,18 +66,27 @@ func clusterID() string {
 	return base64.RawURLEncoding.EncodeToString(id)
 }
 
+// Servers listen on ports that systems do not give to outgoing connections (Linux gives those from 32768 on, others
+// from 49152 on): a client could hold one of these when the server is started again.
+const (
+	firstServerPort = 10_000
+	serverPorts     = 20_000
+)
+
 // FreePorts returns n loopback ports that nobody listens on. They are held until
 // all are known, so that they differ; another program may still take one before
 // the server does, which is why Start tries more than once.
 func FreePorts(n int) ([]string, error) {
-	addrs := make([]string, n)
-	for i := range addrs {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
+	var addrs []string
+	for tries := 0; len(addrs) < n; tries++ {
+		addr := "127.0.0.1:" + strconv.Itoa(firstServerPort+mathrand.IntN(serverPorts))
+		l, err := net.Listen("tcp", addr)
+		if err == nil {
+			defer func() { _ = l.Close() }()
+			addrs = append(addrs, addr)
+		} else if tries > 100*n {
 			return nil, fmt.Errorf("free port: %w", err)
 		}
-		defer func() { _ = l.Close() }()
-		addrs[i] = "127.0.0.1:" + strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 	}
 	return addrs, nil
 }
