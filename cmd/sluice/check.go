@@ -60,11 +60,7 @@ func (r *runner) checkJob(j *planner.Job) error {
 		return nil
 	}
 	s := r.settings(j)
-	mode, err := s.resultMode()
-	if err != nil {
-		return at(err)
-	}
-	if mode != result.Table {
+	if s.resultMode() != result.Table {
 		return nil
 	}
 	dir, err := s.stateDir()

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -46,9 +45,6 @@ Exit codes: 0 no errors, 2 errors (with --strict, lints too).`,
   sluice check --sample 1000 pipeline.sql               hold the columns against the topics`,
 		Args: needFiles,
 		RunE: func(cmd *cobra.Command, paths []string) error {
-			if !slices.Contains(findings.Formats(), format) {
-				return wrong(fmt.Errorf("--format %s: it is one of %s", format, strings.Join(findings.Formats(), ", ")))
-			}
 			if err := sampled.check(cmd); err != nil {
 				return err
 			}
@@ -73,7 +69,7 @@ Exit codes: 0 no errors, 2 errors (with --strict, lints too).`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&format, "format", "text", "write findings as `text|json|github|sarif`")
+	addChoice(flags, &format, "format", "text", "write findings as %s", findings.Formats()...)
 	flags.BoolVar(&strict, "strict", false, "lints are errors")
 	sampled.add(flags)
 	variables.add(flags)

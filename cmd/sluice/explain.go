@@ -46,7 +46,7 @@ jobs together.`,
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.format, "format", string(planview.Text), "write plans as `text|json|dot|mermaid|svg`")
+	addChoice(flags, &f.format, "format", string(planview.Text), "write plans as %s", planview.Formats()...)
 	flags.BoolVar(&f.analyze, "analyze", false, "run the jobs, and show what was measured")
 	f.env.add(flags)
 	f.embed.add(flags, "with --analyze, ")
@@ -57,10 +57,8 @@ jobs together.`,
 }
 
 func (f *explainFlags) run(out io.Writer, sources sourceTexts, files []string) error {
-	format, err := planview.ParseFormat(f.format)
+	format := planview.Format(f.format)
 	switch {
-	case err != nil:
-		return wrong(fmt.Errorf("--format %w", err))
 	case f.analyze:
 		return f.withScript(sources, files, func(r *runner, stmts []ast.Statement) error {
 			script, err := r.plan(explained(stmts, true), r.notes)

@@ -57,6 +57,9 @@ func knownCommand(root *cobra.Command, args []string) error {
 
 // flagError adds the nearest known name to an unknown flag, and says what kind of value a flag wants.
 func flagError(cmd *cobra.Command, err error) error {
+	if refused, ok := errors.AsType[*failure](err); ok {
+		return refused // the flag knows better than pflag what is wrong
+	}
 	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return wrong(fmt.Errorf("--%s %s: wants a value of type %s", bad.GetFlag().Name, bad.GetValue(), bad.GetFlag().Value.Type()))
 	}

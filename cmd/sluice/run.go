@@ -74,12 +74,12 @@ Exit codes: 0 done, 1 a job failed, 2 the SQL, a flag or a file is wrong,
 	f.options.add(flags)
 	flags.IntVar(&f.parallelism, "parallelism", 0, "run `N` shards, 1–128; without it parallelism.default, else the number of cores")
 	flags.StringVar(&f.stateDir, "state-dir", "", "keep state and checkpoints in `DIR`, and go on from there when started again")
-	flags.StringVar(&f.pendingOutput, "pending-output", "", "`deliver|skip` the output that an exactly-once sink may or may not have, once it has lost its marker")
+	addChoice(flags, &f.pendingOutput, "pending-output", "", "%s the output that an exactly-once sink may or may not have, once it has lost its marker", string(runtime.PendingDeliver), string(runtime.PendingSkip))
 	flags.StringArrayVar(&f.reemit, "reemit", nil, "write the whole present result into `SINK`, a table, before anything is read (repeatable)")
 	flags.StringArrayVar(&f.skip, "skip", nil, "leave out one message, `TABLE/PARTITION@OFFSET` (repeatable)")
 	flags.StringVar(&f.fromSavepoint, "from-savepoint", "", "make the state directory, which must be new or empty, of the savepoint in `DIR`")
 	flags.BoolVar(&f.allowRebuild, "allow-rebuild", false, "where the SQL has changed so that state does not fit, drop that state and read its inputs again")
-	flags.StringVar(&f.result, "result", "", "show the result of a SELECT as `changelog|table|json|tableau`; default changelog, or what the SQL sets")
+	addChoice(flags, &f.result, "result", "", "show the result of a SELECT as %s; default changelog, or what the SQL sets", result.Modes...)
 	flags.BoolVar(&f.quiet, "quiet", false, "neither progress nor summary on standard error")
 	flags.StringVar(&f.summaryJSON, "summary-json", "", "write the summary as JSON to `FILE`")
 	f.profiles.add(flags)
@@ -97,16 +97,6 @@ func (f *runFlags) check() error {
 			return wrong(fmt.Errorf("--skip: %w", err))
 		}
 		f.skips = append(f.skips, s)
-	}
-	if f.result != "" {
-		if _, err := result.ParseMode(f.result); err != nil {
-			return wrong(fmt.Errorf("--result: %w", err))
-		}
-	}
-	switch runtime.PendingOutput(f.pendingOutput) {
-	case "", runtime.PendingDeliver, runtime.PendingSkip:
-	default:
-		return wrong(fmt.Errorf("--pending-output %s: it is deliver or skip", f.pendingOutput))
 	}
 	if f.stateDir != "" {
 		if info, err := os.Stat(f.stateDir); err == nil && !info.IsDir() {

@@ -122,12 +122,13 @@ func (s settings) pebble() bool {
 	return false
 }
 
-func (s settings) resultMode() (result.Mode, error) {
+// resultMode is how the result of a query is shown: --result and the planner have checked the name.
+func (s settings) resultMode() result.Mode {
 	mode := s.flags.result
 	if mode == "" {
 		mode = s.options.Get(planner.OptResultMode, result.Changelog.String())
 	}
-	return result.ParseMode(mode)
+	return result.ModeNamed(mode)
 }
 
 // jobPrefix is what a job with a name puts before its messages.
@@ -181,10 +182,7 @@ func (r *runner) config(j *planner.Job) (runtime.Config, error) {
 // job.
 func (r *runner) resultOptions(j *planner.Job, running *atomic.Pointer[runtime.Job]) result.Options {
 	s := r.settings(j)
-	mode, err := s.resultMode()
-	if j.Query && err != nil {
-		panic(err)
-	}
+	mode := s.resultMode()
 	o := result.Options{Mode: mode, Out: r.out, Plain: !isTerminal(os.Stdout), MaxRows: s.int(planner.OptResultMaxRows)}
 	if mode == result.Table && !bounded(j.Plan) && isTerminal(os.Stdout) {
 		o.Screen = &result.Screen{

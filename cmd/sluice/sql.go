@@ -48,7 +48,7 @@ flag or a file is wrong, 130 interrupted.`,
 	flags.SortFlags = false
 	f.env.add(flags)
 	flags.StringArrayVarP(&f.statements, "execute", "e", nil, "run these `STATEMENTS` after the files, and end (repeatable)")
-	flags.StringVar(&f.layout, "output", display.Aligned.String(), "write rows as `table|csv|json|markdown`")
+	addChoice(flags, &f.layout, "output", display.Aligned.String(), "write rows as %s", display.Layouts...)
 	f.embed.add(flags, "")
 	f.vars.add(flags)
 	f.options.add(flags)
@@ -74,10 +74,6 @@ func runSQL(f *sqlFlags, sources sourceTexts, args []string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	layout, err := display.ParseLayout(f.layout)
-	if err != nil {
-		return wrong(fmt.Errorf("--output: %w", err))
-	}
 	p, set, broker, err := f.open(sources, args)
 	if err != nil {
 		return err
@@ -92,7 +88,7 @@ func runSQL(f *sqlFlags, sources sourceTexts, args []string) error {
 	if len(files) == 0 && len(f.statements) == 0 && !interactive {
 		files = []string{"-"}
 	}
-	s := newShell(&f.runFlags, sources, set, layout, interactive)
+	s := newShell(&f.runFlags, sources, set, display.LayoutNamed(f.layout), interactive)
 	defer s.close()
 	s.broker = broker
 	if err := p.apply(s.session); err != nil {

@@ -231,11 +231,11 @@ func (s *shell) setLayout(name string) error {
 		fmt.Fprintf(s.notes, "rows are written as %s\n", s.layout)
 		return nil
 	}
-	layout, err := display.ParseLayout(name)
+	name, err := choose(`\output`, name, display.Layouts)
 	if err != nil {
-		return wrong(fmt.Errorf(`\output: %w`, err))
+		return err
 	}
-	s.layout = layout
+	s.layout = display.LayoutNamed(name)
 	return nil
 }
 

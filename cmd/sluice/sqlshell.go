@@ -380,10 +380,7 @@ func (s *shell) query(j *planner.Job, title string) error {
 	if err != nil {
 		return err
 	}
-	mode, err := s.settings(j).resultMode()
-	if err != nil {
-		return wrong(s.sources.locate(ast.Placed(j.Pos, err, ast.CodeOptionValue)))
-	}
+	mode := s.settings(j).resultMode()
 	endless := !bounded(j.Plan)
 	o := result.Options{Mode: mode, Layout: s.layout, MaxRows: s.settings(j).int(planner.OptResultMaxRows), Plain: !s.looks()}
 	var whole bytes.Buffer // a result that is shown as a whole

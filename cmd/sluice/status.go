@@ -21,23 +21,20 @@ import (
 type formatFlag string
 
 func (f *formatFlag) add(flags *pflag.FlagSet) {
-	flags.StringVar((*string)(f), "format", "text", "`text|json`")
+	addChoice(flags, (*string)(f), "format", "text", "%s", "text", "json")
 }
 
 // show writes v as JSON, or as text does.
 func (f formatFlag) show(w io.Writer, v any, text func(io.Writer) error) error {
-	switch f {
-	case "text":
+	if f == "text" {
 		return text(w)
-	case "json":
-		b, err := json.MarshalIndent(v, "", "  ")
-		if err != nil {
-			return err
-		}
-		_, err = w.Write(append(b, '\n'))
+	}
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
 		return err
 	}
-	return wrong(fmt.Errorf("--format %s: text or json", string(f)))
+	_, err = w.Write(append(b, '\n'))
+	return err
 }
 
 func newJobs() *cobra.Command {

@@ -62,7 +62,7 @@ Exit codes: 0 all passed, 1 a test failed, 2 a file or flag is wrong.`,
 	flags.SortFlags = false
 	flags.StringVar(&f.run, "run", "", "run the tests whose names `REGEXP` matches")
 	flags.BoolVar(&f.update, "update", false, "write what was found as what is expected")
-	flags.StringVar(&f.format, "format", "text", "report as `text|tap|junit`")
+	addChoice(flags, &f.format, "format", "text", "report as %s", "text", "tap", "junit")
 	flags.BoolVar(&f.coverage, "coverage", false, "say which tables, views and results no test has seen change, and which operators gave none")
 	flags.IntVar(&f.parallel, "parallel", goruntime.GOMAXPROCS(0), "run `N` tests at once")
 	flags.DurationVar(&f.timeout, "timeout", 10*time.Second, "the `TIME` that a pipeline may take for a step")
@@ -85,10 +85,6 @@ type testCase struct {
 }
 
 func runTests(ctx context.Context, f *testFlags, sources sourceTexts, out io.Writer, paths []string) error {
-	report, ok := reports[f.format]
-	if !ok {
-		return wrong(fmt.Errorf("--format %s: it is text, tap or junit", f.format))
-	}
 	only, err := regexp.Compile(f.run)
 	if err != nil {
 		return wrong(fmt.Errorf("--run: %w", err))
@@ -130,7 +126,7 @@ func runTests(ctx context.Context, f *testFlags, sources sourceTexts, out io.Wri
 		}
 	}
 	r := &testReport{cases: cases, elapsed: time.Since(began), sources: sources, coverage: f.coverage}
-	if err := report(r, out); err != nil {
+	if err := reports[f.format](r, out); err != nil {
 		return &failure{exitFailed, err}
 	}
 	if r.failed() > 0 {

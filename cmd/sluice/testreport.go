@@ -12,7 +12,7 @@ import (
 	"github.com/sluicesql/sluice/cmd/sluice/internal/sqltest"
 )
 
-// reports are the formats of sluice test.
+// reports write the formats of sluice test.
 var reports = map[string]func(*testReport, io.Writer) error{"text": textReport, "tap": tapReport, "junit": junitReport}
 
 func textReport(r *testReport, w io.Writer) error {

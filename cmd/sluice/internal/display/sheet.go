@@ -2,6 +2,7 @@ package display
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-json"
@@ -30,15 +31,8 @@ func (l Layout) String() string {
 	return Layouts[l]
 }
 
-// ParseLayout reads a layout's name, in any case.
-func ParseLayout(s string) (Layout, error) {
-	for i, n := range Layouts {
-		if strings.EqualFold(s, n) {
-			return Layout(i), nil
-		}
-	}
-	return 0, fmt.Errorf("unknown layout %q; known are %s", s, strings.Join(Layouts, ", "))
-}
+// LayoutNamed is the layout of a name, which must be one of Layouts.
+func LayoutNamed(name string) Layout { return Layout(slices.Index(Layouts, name)) }
 
 // Cell is a value as text.
 type Cell struct {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/sluicesql/sluice/cmd/sluice/internal/display"
-	"github.com/sluicesql/sluice/internal/near"
 	"github.com/sluicesql/sluice/planner"
 )
 
@@ -22,24 +21,9 @@ const (
 	SVG     Format = "svg"
 )
 
-// formats are all forms.
-var formats = []Format{Text, JSON, DOT, Mermaid, SVG}
-
-// ParseFormat finds a form by its name.
-func ParseFormat(name string) (Format, error) {
-	var names []string
-	for _, f := range formats {
-		if string(f) == name {
-			return f, nil
-		}
-		names = append(names, string(f))
-	}
-	last := len(names) - 1
-	err := fmt.Errorf("%s: it is %s or %s", name, strings.Join(names[:last], ", "), names[last])
-	if known := near.Name(name, names); known != "" {
-		err = fmt.Errorf("%w; did you mean %s?", err, known)
-	}
-	return "", err
+// Formats are the names of all forms.
+func Formats() []string {
+	return []string{string(Text), string(JSON), string(DOT), string(Mermaid), string(SVG)}
 }
 
 // Write writes the plans of jobs as one document.

@@ -3,7 +3,6 @@ package planview
 import (
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"regexp"
@@ -212,16 +211,5 @@ func TestWrap(t *testing.T) {
 		if want := strings.Join(strings.Fields(display.Clean(text)), ""); joined != want {
 			t.Errorf("%q became %q", want, joined)
 		}
-	}
-}
-
-func TestParseFormat(t *testing.T) {
-	for _, f := range formats {
-		if got, err := ParseFormat(string(f)); got != f || err != nil {
-			t.Errorf("%s is %s, %v", f, got, err)
-		}
-	}
-	if _, err := ParseFormat("jsn"); err == nil || fmt.Sprint(err) != "jsn: it is text, json, dot, mermaid or svg; did you mean json?" {
-		t.Error(err)
 	}
 }

@@ -5,6 +5,7 @@ package result
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,15 +33,8 @@ var Modes = []string{"changelog", "json", "table", "tableau"}
 // String is the mode's name.
 func (m Mode) String() string { return Modes[m] }
 
-// ParseMode reads a mode's name, in any case.
-func ParseMode(s string) (Mode, error) {
-	for i, n := range Modes {
-		if strings.EqualFold(s, n) {
-			return Mode(i), nil
-		}
-	}
-	return 0, fmt.Errorf("unknown result mode %q; known are %s", s, strings.Join(Modes, ", "))
-}
+// ModeNamed is the mode of a name in any case, which must be one of Modes.
+func ModeNamed(name string) Mode { return Mode(slices.Index(Modes, strings.ToLower(name))) }
 
 // DefaultMaxRows is the number of rows that a table shows at most.
 const DefaultMaxRows = 1_000_000
