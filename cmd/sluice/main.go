@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/sluicesql/sluice/cmd/sluice/internal/diag"
+	"github.com/sluicesql/sluice/cmd/sluice/internal/termguard"
 	"github.com/sluicesql/sluice/internal/fault"
 )
 
@@ -47,6 +48,7 @@ func inFile(err error) error {
 }
 
 func main() {
+	termguard.Serve()
 	// A reader of our output that has gone away is an error of the write, not the process's sudden death: state
 	// directories want to be closed.
 	signal.Ignore(syscall.SIGPIPE)

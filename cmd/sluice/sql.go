@@ -91,6 +91,13 @@ func runSQL(f *sqlFlags, sources sourceTexts, args []string) error {
 	s := newShell(&f.runFlags, sources, set, display.LayoutNamed(f.layout), interactive)
 	defer s.close()
 	s.broker = broker
+	err = s.work(f, p, files)
+	s.guard.Dismiss()
+	return err
+}
+
+// work runs what the command line says, and then what is typed.
+func (s *shell) work(f *sqlFlags, p *project, files []string) error {
 	if err := p.apply(s.session); err != nil {
 		return err
 	}
@@ -112,7 +119,7 @@ func runSQL(f *sqlFlags, sources sourceTexts, args []string) error {
 			return err
 		}
 	}
-	if interactive {
+	if s.interactive {
 		return s.converse(f.history)
 	}
 	return s.jobs.waitAll()

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"golang.org/x/term"
 )
 
 // foreground is what a signal stops: the statement that runs at the moment.
@@ -128,10 +126,6 @@ func (s *shell) watch() {
 	f := &s.front
 	f.signals, f.done = make(chan os.Signal, 4), make(chan struct{})
 	signal.Notify(f.signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	var before *term.State
-	if s.interactive {
-		before, _ = term.GetState(int(os.Stdin.Fd()))
-	}
 	f.ended.Go(func() {
 		for {
 			select {
@@ -145,19 +139,13 @@ func (s *shell) watch() {
 				s.held.release() // jobs that write may wait for it
 				s.front.settle()
 				s.jobs.stopAll()
-				if before != nil {
-					_ = term.Restore(int(os.Stdin.Fd()), before)
-					_, _ = os.Stdout.WriteString(resetTerminal)
-				}
+				s.guard.Restore()
+				s.guard.Dismiss()
 				os.Exit(exitInterrupted)
 			}
 		}
 	})
 }
-
-// resetTerminal undoes what the line editor and the live table ask of a terminal: the other screen, a hidden cursor,
-// pasted text in brackets, keys that tell more than usual.
-const resetTerminal = "\x1b[?1049l\x1b[?25h\x1b[?2004l\x1b[>4m\x1b[<u\x1b[0m"
 
 // heldWriter holds back what is written while somebody types or something else has the screen, so that it doesn't run
 // into that.

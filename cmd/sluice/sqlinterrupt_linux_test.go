@@ -79,6 +79,7 @@ func TestSQLTerminalIsRestored(t *testing.T) {
 		for ending, end := range map[string]func(c *console){
 			"SIGTERM": func(c *console) { _ = c.cmd.Process.Signal(syscall.SIGTERM) },
 			"SIGHUP":  func(c *console) { _ = c.cmd.Process.Signal(syscall.SIGHUP) },
+			"SIGKILL": func(c *console) { _ = c.cmd.Process.Kill() },
 			"Ctrl-C and then Ctrl-D": func(c *console) {
 				c.types(ctrl('C'))
 				c.until("a prompt", asking)
@@ -96,25 +97,31 @@ func TestSQLTerminalIsRestored(t *testing.T) {
 				begin(c)
 				end(c)
 				c.ends()
-				if after := terminalState(t, c.pty); *after != *before {
-					t.Errorf("the terminal was %+v, and is %+v", before, after)
-				}
-				c.mu.Lock()
-				defer c.mu.Unlock()
-				if c.screen.IsAltScreen() || c.screen.CursorHidden() {
-					t.Errorf("the other screen: %v, the cursor hidden: %v", c.screen.IsAltScreen(), c.screen.CursorHidden())
-				}
-				for _, mode := range []string{"\x1b[?2004", "\x1b[?1049", "\x1b[?25"} {
-					raw := string(c.raw)
-					i := strings.LastIndex(raw, mode)
-					if i < 0 {
-						continue
-					}
-					if on := raw[i+len(mode)] == 'h'; on != (mode == "\x1b[?25") {
-						t.Errorf("the mode %q is left as %c", mode, raw[i+len(mode)])
-					}
-				}
+				c.givenBack(before)
 			})
+		}
+	}
+}
+
+// givenBack checks that the terminal has the state that it had before, and is on its usual screen with its cursor.
+func (c *console) givenBack(before *unix.Termios) {
+	c.t.Helper()
+	if after := terminalState(c.t, c.pty); *after != *before {
+		c.t.Errorf("the terminal was %+v, and is %+v", before, after)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.screen.IsAltScreen() || c.screen.CursorHidden() {
+		c.t.Errorf("the other screen: %v, the cursor hidden: %v", c.screen.IsAltScreen(), c.screen.CursorHidden())
+	}
+	for _, mode := range []string{"\x1b[?2004", "\x1b[?1049", "\x1b[?25"} {
+		raw := string(c.raw)
+		i := strings.LastIndex(raw, mode)
+		if i < 0 {
+			continue
+		}
+		if on := raw[i+len(mode)] == 'h'; on != (mode == "\x1b[?25") {
+			c.t.Errorf("the mode %q is left as %c", mode, raw[i+len(mode)])
 		}
 	}
 }

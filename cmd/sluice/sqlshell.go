@@ -16,6 +16,7 @@ import (
 	"github.com/sluicesql/sluice/cmd/sluice/internal/display"
 	"github.com/sluicesql/sluice/cmd/sluice/internal/repl"
 	"github.com/sluicesql/sluice/cmd/sluice/internal/result"
+	"github.com/sluicesql/sluice/cmd/sluice/internal/termguard"
 	"github.com/sluicesql/sluice/cmd/sluice/internal/vars"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/internal/fault"
@@ -47,6 +48,7 @@ type shell struct {
 	left        bool // there were such
 	held        *heldWriter
 	history     *repl.History // nil unless somebody types
+	guard       *termguard.Guard
 }
 
 func newShell(f *runFlags, sources sourceTexts, set *vars.Set, layout display.Layout, interactive bool) *shell {
@@ -63,6 +65,12 @@ func newShell(f *runFlags, sources sourceTexts, set *vars.Set, layout display.La
 	s.session = planner.NewSession(s.registry)
 	s.defaults()
 	s.jobs = &sqlJobs{shell: s}
+	if interactive {
+		var err error
+		if s.guard, err = termguard.Start(os.Stdin, os.Stdout); err != nil {
+			s.complain(fmt.Errorf("a crash would leave the terminal as it is: %w", err))
+		}
+	}
 	s.watch()
 	return s
 }
