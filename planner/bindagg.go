@@ -15,7 +15,11 @@ func (b *binder) aggregateCall(c *ast.Call, sc *scope, column func(expr.Expr) in
 	fail := func(err error) (aggCall, types.Type, error) { return aggCall{}, types.Type{}, err }
 	fn := expr.LookupAggregate(c.Name.Base().Name)
 	call := aggCall{fn: fn, filter: -1, distinct: c.Distinct || fn.Distinct}
-	args, err := b.aggregateArgs(c, fn, sc)
+	values, err := b.aggregateArgs(c, fn, sc)
+	if err != nil {
+		return fail(err)
+	}
+	args, err := b.jsonElement(c, fn, values)
 	if err != nil {
 		return fail(err)
 	}
@@ -51,6 +55,13 @@ func (b *binder) aggregateCall(c *ast.Call, sc *scope, column func(expr.Expr) in
 	if call.order, err = b.aggregateOrder(c, &call, sc, column); err != nil {
 		return fail(err)
 	}
+	if fn.Kind == expr.AggJSONArray || fn.Kind == expr.AggJSONObject {
+		for _, v := range values {
+			if hasOrder(v.Type()) {
+				call.order = append(call.order, orderKey{col: column(v)})
+			}
+		}
+	}
 	return call, t, nil
 }
 
@@ -67,10 +78,6 @@ func (b *binder) aggregateArgs(c *ast.Call, fn *expr.Aggregate, sc *scope) ([]ex
 	if fn.Name == "COUNT" && len(c.Args) == 0 {
 		return nil, errAt(c.Pos, "COUNT() counts nothing; write COUNT(*)").Coded(ast.CodeWrongArguments)
 	}
-	json, err := jsonElement(c, fn)
-	if err != nil {
-		return nil, err
-	}
 	var args []expr.Expr
 	for _, a := range c.Args {
 		if hasAggregate(a) {
@@ -82,38 +89,33 @@ func (b *binder) aggregateArgs(c *ast.Call, fn *expr.Aggregate, sc *scope) ([]ex
 		}
 		args = append(args, x)
 	}
-	if json == "" {
-		return args, nil
-	}
-	mode := "ABSENT"
-	if len(c.Options) > 0 {
-		mode = c.Options[0].Word
-	} else if fn.Kind == expr.AggJSONObject {
-		mode = "NULL"
-	}
-	element, err := b.call(c.Pos, json, append([]expr.Expr{expr.StringConst(mode)}, args...)...)
-	return []expr.Expr{element}, err
+	return args, nil
 }
 
-// jsonElement is the function that makes of a row's values the array or object of one element that a JSON aggregate puts
-// together; empty for other functions.
-func jsonElement(c *ast.Call, fn *expr.Aggregate) (string, error) {
-	name, args := "", 1
+// jsonElement makes of a row's values the array or object of one element that a JSON aggregate puts together; the
+// values of other functions it leaves.
+func (b *binder) jsonElement(c *ast.Call, fn *expr.Aggregate, values []expr.Expr) ([]expr.Expr, error) {
+	name, args, mode := "", 1, "ABSENT"
 	switch fn.Kind {
 	case expr.AggJSONArray:
 		name = "JSON_ARRAY"
 	case expr.AggJSONObject:
-		name, args = "JSON_OBJECT", 2
+		name, args, mode = "JSON_OBJECT", 2, "NULL"
 	}
 	for i := range c.Options {
 		if o := &c.Options[i]; name == "" || o.Name != "ON NULL" {
-			return "", notAvailable(o.Pos, "the clause "+clauseText(o)+" of "+fn.Name, "")
+			return nil, notAvailable(o.Pos, "the clause "+clauseText(o)+" of "+fn.Name, "")
 		}
+		mode = c.Options[i].Word
 	}
-	if name != "" && len(c.Args) != args {
-		return "", errAt(c.Pos, "%s takes %s", fn.Name, fn.Signature).Coded(ast.CodeWrongArguments)
+	if name == "" {
+		return values, nil
 	}
-	return name, nil
+	if len(c.Args) != args {
+		return nil, errAt(c.Pos, "%s takes %s", fn.Name, fn.Signature).Coded(ast.CodeWrongArguments)
+	}
+	element, err := b.call(c.Pos, name, append([]expr.Expr{expr.StringConst(mode)}, values...)...)
+	return []expr.Expr{element}, err
 }
 
 // takeSeparator takes LISTAGG's separator out of the arguments.
@@ -172,10 +174,10 @@ func (b *binder) orderColumn(it *ast.OrderItem, sc *scope, column func(expr.Expr
 
 // ordered is x as an order.
 func (b *binder) ordered(it *ast.OrderItem, x expr.Expr, column func(expr.Expr) int) (orderKey, error) {
-	switch t := x.Type(); t.Kind {
-	case types.Array, types.Map, types.Row:
+	switch t := x.Type(); {
+	case !hasOrder(t):
 		return orderKey{}, errAt(it.Expr.Position(), "values of type %s have no order", t.Nullable()).Coded(ast.CodeTypeMismatch)
-	case types.Null:
+	case t.Kind == types.Null:
 		x, _ = expr.Cast(x, types.Of(types.Int), false)
 	}
 	// As in Flink, NULLs are the smallest values unless asked for otherwise.
@@ -184,6 +186,11 @@ func (b *binder) ordered(it *ast.OrderItem, x expr.Expr, column func(expr.Expr) 
 		last = it.Nulls == ast.NullsLast
 	}
 	return orderKey{col: column(x), desc: it.Desc, nullsLast: last}, nil
+}
+
+// hasOrder reports whether rows can be ordered by values of a type.
+func hasOrder(t types.Type) bool {
+	return t.Kind != types.Array && t.Kind != types.Map && t.Kind != types.Row
 }
 
 // ordinal reads a literal as the number of an item of SELECT.

@@ -82,6 +82,8 @@ func (l *lifter) lift(r rel) (*lifted, error) {
 		return f, l.noneOf(f)
 	case *relAggregate:
 		return l.liftAggregate(r)
+	case *relWindow:
+		return l.liftWindow(r)
 	case *relUnnest:
 		if l.outer(r.list) {
 			return nil, l.refuse("in UNNEST")
@@ -234,28 +236,11 @@ func (l *lifter) liftAggregate(r *relAggregate) (*lifted, error) {
 	if err := l.noneOf(f); err != nil {
 		return nil, err
 	}
-	x := &relExtend{in: f.rel}
-	keys := slices.Clone(r.keys)
-	var conds []expr.Expr
-	for _, c := range f.conds {
-		a, z, ok := equality(c)
-		if ok && l.outer(a) {
-			a, z = z, a
-		}
-		if !ok || l.outer(a) || slices.ContainsFunc(expr.ColumnsOf(z), func(id int) bool { return id >= l.first }) {
-			return nil, l.refuse("below an aggregate otherwise than by an equality of one of them with an expression of its own")
-		}
-		k := l.keyColumn(x, a)
-		if !slices.Contains(keys, k) {
-			keys = append(keys, k)
-		}
-		eq, err := l.b.call(l.pos, "=", l.b.columns.ref(k), z)
-		if err != nil {
-			return nil, err
-		}
-		conds = append(conds, eq)
+	in, keys, conds, err := l.divide(f, r.keys, "an aggregate")
+	if err != nil {
+		return nil, err
 	}
-	n := &relAggregate{in: bare(x), keys: keys, calls: calls, ttl: r.ttl}
+	n := &relAggregate{in: in, keys: keys, calls: calls, ttl: r.ttl}
 	out := &lifted{rel: n, conds: conds}
 	switch {
 	case r.global && len(keys) == 0: // nothing divides its rows
@@ -274,6 +259,56 @@ func (l *lifter) liftAggregate(r *relAggregate) (*lifted, error) {
 		}
 	}
 	return out, nil
+}
+
+// liftWindow divides a window, LIMIT among them, by what the conditions below compare with outer columns: the rows that
+// an outer row asks for are a partition then, or some whole ones.
+func (l *lifter) liftWindow(r *relWindow) (*lifted, error) {
+	if r.limit != nil && len(r.calls) == 0 && r.limit.Lo == 1 && singleRow(r.in) {
+		return l.lift(r.in) // LIMIT 1 of one row
+	}
+	f, err := l.lift(r.in)
+	if err != nil {
+		return nil, err
+	}
+	l.putBack(f)
+	if err := l.noneOf(f); err != nil {
+		return nil, err
+	}
+	in, keys, conds, err := l.divide(f, r.partition, "a LIMIT or a window function")
+	if err != nil {
+		return nil, err
+	}
+	n := *r
+	n.in, n.partition = in, keys
+	return &lifted{rel: &n, conds: conds}, nil
+}
+
+// divide adds to keys the columns of f's tree that its conditions compare with outer ones, and returns the tree with
+// those columns, and the conditions over them. what is the operator above, for errors.
+func (l *lifter) divide(f *lifted, keys []int, what string) (rel, []int, []expr.Expr, error) {
+	x := &relExtend{in: f.rel}
+	keys = slices.Clone(keys)
+	var conds []expr.Expr
+	for _, c := range f.conds {
+		a, z, ok := equality(c)
+		if ok && l.outer(a) {
+			a, z = z, a
+		}
+		if !ok || l.outer(a) || slices.ContainsFunc(expr.ColumnsOf(z), func(id int) bool { return id >= l.first }) {
+			return nil, nil, nil, l.refuse("below " + what + " otherwise than by an equality of one of them with an expression of its own")
+		}
+		k := l.keyColumn(x, a)
+		if !slices.Contains(keys, k) {
+			keys = append(keys, k)
+		}
+		eq, err := l.b.call(l.pos, "=", l.b.columns.ref(k), z)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		conds = append(conds, eq)
+	}
+	return bare(x), keys, conds, nil
 }
 
 func (l *lifter) keyColumn(x *relExtend, e expr.Expr) int {

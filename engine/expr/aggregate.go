@@ -130,10 +130,10 @@ var aggregateList = []*Aggregate{
 		Help:     "The values in an array, NULLs too; ordered as given, or by the values themselves.",
 		Examples: []RowsExample{{"ARRAY_AGG(x ORDER BY x DESC)", "(1), (3), (2)", "[3, 2, 1]"}}, bind: bindArrayAgg},
 	{Name: "JSON_ARRAYAGG", Kind: AggJSONArray, Signature: "JSON_ARRAYAGG(x [NULL | ABSENT ON NULL])", least: 1, most: 1,
-		Help:     "The values in a JSON array, ordered by their text; without NULLs unless NULL ON NULL is written.",
-		Examples: []RowsExample{{"JSON_ARRAYAGG(x)", "('b'), ('a')", `["a","b"]`}}, bind: bindList},
+		Help:     "The values in a JSON array, in their order; without NULLs unless NULL ON NULL is written.",
+		Examples: []RowsExample{{"JSON_ARRAYAGG(x)", "('b'), ('a')", `["a","b"]`}, {"JSON_ARRAYAGG(x)", "(11), (1), (9)", `[1,9,11]`}}, bind: bindList},
 	{Name: "JSON_OBJECTAGG", Kind: AggJSONObject, Signature: "JSON_OBJECTAGG([KEY] k VALUE v [NULL | ABSENT ON NULL])", least: 1, most: 1,
-		Help:     "The pairs in a JSON object, ordered by their text; with NULLs unless ABSENT ON NULL is written.",
+		Help:     "The pairs in a JSON object, in the order of their keys; with NULLs unless ABSENT ON NULL is written.",
 		Examples: []RowsExample{{"JSON_OBJECTAGG(KEY x VALUE y)", "('b', '2'), ('a', '1')", `{"a":"1","b":"2"}`}}, bind: bindList},
 }
 

@@ -54,6 +54,7 @@ func (p *parser) nullability(t *ast.DataType) {
 	switch {
 	case p.acceptWords("NOT", "NULL"):
 		t.NotNull = true
+	case p.is("NULL") && p.isAt(1, "ON"): // JSON_VALUE(… RETURNING type NULL ON EMPTY)
 	case p.accept("NULL"):
 	}
 }
