@@ -34,6 +34,12 @@ func (s *Store) openDir() error {
 	if err := s.checkFormat(); err != nil {
 		return err
 	}
+	// Of a directory that was in use, a missing Pebble store is a loss, which a new one would hide.
+	if _, err := fs.Stat(fs.PathJoin(dir, newFile)); errors.Is(err, iofs.ErrNotExist) {
+		s.pebbleOpts.ErrorIfNotExists = true
+	} else if err != nil {
+		return err
+	}
 	if err := checkCopy(fs, dir); err != nil {
 		return err
 	}
@@ -96,10 +102,25 @@ func lockDir(fs FS, dir string) (io.Closer, error) {
 	return lock, err
 }
 
-// lockHeld tells a lock that somebody holds from a directory that cannot be locked. Within one process,
-// the file system's table of locks has its own words for it.
+// lockHeld tells a lock that somebody holds from a directory that cannot be locked, as one in which this user may not
+// write. Within one process, the file system's table of locks has its own words for it.
 func lockHeld(err error) bool {
+	if _, opening := errors.AsType[*iofs.PathError](err); opening {
+		return false
+	}
 	return errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) || strings.Contains(err.Error(), "lock")
+}
+
+// lockless is a file system on which nobody can lock a file, nor write one, when it is mounted to be read only, as
+// backups are.
+type lockless struct{ FS }
+
+func (fs lockless) Lock(name string) (io.Closer, error) {
+	lock, err := fs.FS.Lock(name)
+	if errors.Is(err, syscall.EROFS) {
+		return io.NopCloser(nil), nil
+	}
+	return lock, err
 }
 
 // checkFormat reads the format's version, and writes it into a new directory before anything else is in it.

@@ -3,14 +3,18 @@ package state
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/sluicesql/sluice/engine/keyenc"
+	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // faultRowsOfTable is how many rows faultRun ingests as a table: enough for several blocks, and no more, since it runs some
@@ -233,6 +237,70 @@ func TestLocked(t *testing.T) {
 	s, err = Open(Options{Dir: dir, Shards: 1})
 	must(t, err)
 	must(t, s.Close())
+}
+
+// unlockable is a file system whose lock files cannot be opened.
+type unlockable struct {
+	vfs.FS
+	why error
+}
+
+func (fs unlockable) Lock(name string) (io.Closer, error) {
+	return nil, &os.PathError{Op: "open", Path: name, Err: fs.why}
+}
+
+// A directory in which this user may not write is not one that another process uses; and one that nobody can write in
+// can be looked at.
+func TestUnlockable(t *testing.T) {
+	fs := vfs.NewMem()
+	s, err := Open(Options{Dir: "/var/lock/d", Shards: 1, FS: fs})
+	must(t, err)
+	must(t, s.Close())
+	for _, why := range []error{syscall.EACCES, syscall.EROFS} {
+		_, err := Open(Options{Dir: "/var/lock/d", Shards: 1, FS: unlockable{fs, why}})
+		if c := fault.Of(err); c != fault.Disk || !strings.Contains(err.Error(), "name a directory that this user may write") {
+			t.Errorf("%v: %s %v", why, c, err)
+		}
+		s, err := Open(Options{Dir: "/var/lock/d", ReadOnly: true, FS: unlockable{fs, why}})
+		if (err == nil) != (why == syscall.EROFS) {
+			t.Errorf("%v: looked at: %v", why, err)
+		}
+		if err == nil {
+			must(t, s.Close())
+		}
+	}
+}
+
+// A directory that has lost its Pebble store, or what Pebble finds it by, is refused, and not begun anew.
+func TestLostStore(t *testing.T) {
+	lost := 0
+	for _, prefix := range []string{"", "marker.manifest", "marker.format-version", "MANIFEST"} {
+		fs := vfs.NewMem()
+		s, err := Open(Options{Dir: "d", Shards: 1, FS: fs})
+		must(t, err)
+		must(t, s.SetMeta("job", []byte("1")))
+		must(t, s.Close())
+		names, err := fs.List("d/" + dbDir)
+		must(t, err)
+		for _, name := range names {
+			if prefix != "" && strings.HasPrefix(name, prefix) {
+				must(t, fs.Remove("d/"+dbDir+"/"+name))
+				lost++
+			}
+		}
+		if prefix == "" {
+			must(t, fs.RemoveAll("d/"+dbDir))
+		}
+		if s, err = Open(Options{Dir: "d", Shards: 1, FS: fs}); fault.Of(err) != fault.StateDamaged || !strings.Contains(err.Error(), "state directory d") {
+			t.Errorf("without %q: %v", prefix, err)
+		}
+		if err == nil {
+			must(t, s.Close())
+		}
+	}
+	if lost != 3 {
+		t.Errorf("%d files were removed, not 3", lost)
+	}
 }
 
 func TestFormat(t *testing.T) {

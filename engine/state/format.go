@@ -6,9 +6,9 @@ import (
 	"github.com/sluicesql/sluice/internal/fault"
 )
 
-// What the state directory holds, format version 1:
+// What the state directory holds, format version 2:
 //
-//	FORMAT      the line "sluice state 1"
+//	FORMAT      the line "sluice state 2"
 //	LOCK        locked while a process uses the directory
 //	db/         a Pebble store with the bytewise comparer
 //	ingest/     sorted tables on their way into it, and runs (run.go); leftovers are removed at Open

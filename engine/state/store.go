@@ -3,6 +3,7 @@ package state
 import (
 	"errors"
 	"io"
+	iofs "io/fs"
 	"sync"
 	"sync/atomic"
 
@@ -86,6 +87,9 @@ func Open(o Options) (*Store, error) {
 	if s.fs == nil || o.Dir == "" {
 		s.fs = vfs.Default
 	}
+	if o.ReadOnly {
+		s.fs = lockless{s.fs}
+	}
 	cache, memtable, _ := shares(o.Budget)
 	s.pebbleOpts = s.pebbleOptions(cache, memtable)
 	if o.Dir != "" {
@@ -142,7 +146,7 @@ func (s *Store) open() error {
 	}
 	db, err := pebble.Open(s.fs.PathJoin(s.opts.Dir, dbDir), s.pebbleOpts)
 	if err != nil {
-		return err
+		return lossOf(err)
 	}
 	s.db = db
 	if s.cut, err = s.get(cutKey); err != nil {
@@ -152,6 +156,14 @@ func (s *Store) open() error {
 		return err
 	}
 	return s.made()
+}
+
+// lossOf says that state is damaged where Pebble did not find what it had written.
+func lossOf(err error) error {
+	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, pebble.ErrDBDoesNotExist) || errors.Is(err, pebble.ErrDBNotPristine) {
+		return fault.Errorf(fault.StateDamaged, "%w", err)
+	}
+	return err
 }
 
 // Shard returns shard i of a stage. In the stage's tables it owns the key groups g with
