@@ -278,7 +278,9 @@ func (d *Decoder) emit(e *envelope, f *jsonrow.Fields, name string, op changelog
 	b := out.Begin()
 	var err error
 	if t := e.image(name); t.Kind == jsonscan.Object {
-		err = d.Row(f, b)
+		if err = d.Row(f, b); err != nil {
+			err = d.Near(err, f, t)
+		}
 	} else {
 		err = d.document(f, t, b)
 	}

@@ -199,6 +199,9 @@ func TestErrors(t *testing.T) {
 		{"null key", `{"after":{"id":null},"op":"c"}`, "after.id", "null", 15, "is null, but declared INT NOT NULL", "PRIMARY KEY", "upsert"},
 		{"missing key", `{"after":{"v":"a"},"op":"c"}`, "after.id", "null", -1, "is missing, but declared INT NOT NULL", "", "upsert"},
 		{"TOAST", `{"after":{"id":1,"v":"__debezium_unavailable_value"},"op":"u","before":{"id":1}}`, "after.v", "unavailable", 21, "did not change and was not sent", "REPLICA IDENTITY FULL", "upsert"},
+		{"missing key with another like it", `{"after":{"v":"a","Id":1},"op":"c"}`, "after.id", "null", -1, `is missing, but declared INT NOT NULL; there is a field "Id"`, "", "upsert"},
+		{"row with another field like it", `{"id":1,"V":"a"}`, "v", "missing", -1, `the field is missing; there is a field "V"`, "", "upsert fail-on-missing-field=true"},
+		{"Avro", "\x00\x00\x00\x00\x07\x02\x02a", "", "syntax", 0, "not valid JSON", "Avro, Protobuf, JSON Schema", ""},
 		{"missing field", `{"after":{"id":1},"op":"c"}`, "after.v", "missing", -1, "the field is missing", "'debezium-json.fail-on-missing-field' = 'false'", "fail-on-missing-field=true"},
 		{"array", `[{"op":"c"}]`, "", "type", 0, "wants an object, found the array", "", ""},
 		{"payload is no object", `{"schema":{},"payload":3}`, "payload", "type", 23, "wants an object, found the number 3", "", ""},
@@ -208,10 +211,12 @@ func TestErrors(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			spec := spi.DecodeSpec{Columns: pairColumns, Mode: spi.Retract}
 			o := spi.Options{}
-			if c.options == "upsert" {
-				spec.Mode, spec.Key = spi.Upsert, []int{0}
-			} else if k, v, ok := strings.Cut(c.options, "="); ok {
-				o[k] = v
+			for _, option := range strings.Fields(c.options) {
+				if k, v, ok := strings.Cut(option, "="); ok {
+					o[k] = v
+				} else {
+					spec.Mode, spec.Key = spi.Upsert, []int{0}
+				}
 			}
 			s := open(t, spec, o)
 			for range 3 {

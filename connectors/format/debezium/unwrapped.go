@@ -131,7 +131,7 @@ func (d *Decoder) row(m spi.Message, u *unwrapped, t *jsonscan.Token, out *spi.O
 	}
 	b := out.Begin()
 	if err := d.Row(fields, b); err != nil {
-		return true, err
+		return true, d.Near(err, fields, t)
 	}
 	for i := range d.meta {
 		for _, t := range u.meta[i] {

@@ -93,7 +93,7 @@ func (d *decoder) Decode(m spi.Message, out *spi.Out) error {
 		return d.NoObject(&t)
 	}
 	if err := d.Row(d.fields, out.Begin()); err != nil {
-		return err
+		return d.Near(err, d.fields, &t)
 	}
 	out.Commit(changelog.Insert)
 	return nil

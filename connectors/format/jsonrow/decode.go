@@ -41,7 +41,7 @@ func (d *Decoder) Begin(msg []byte, shape *jsonscan.Shape, t *jsonscan.Token) er
 		if !errors.As(err, &e) {
 			return err
 		}
-		return &spi.DecodeError{Offset: e.Offset, Code: fault.MessageSyntax, Msg: "the message is not valid JSON: " + e.Msg, Fix: d.skipFix()}
+		return d.notJSON(msg, e)
 	}
 	return nil
 }

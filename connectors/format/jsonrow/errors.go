@@ -3,6 +3,7 @@ package jsonrow
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -39,6 +40,19 @@ func (d *Decoder) skipFix() string {
 	return fmt.Sprintf("correct the producer, or skip such messages with '%s.ignore-parse-errors' = 'true'", d.Format)
 }
 
+// registryHeader is the length of what serializers that use a schema registry write before a message: a byte 0 and the
+// schema's number.
+const registryHeader = 5
+
+// notJSON is the error of a message that cannot be scanned.
+func (d *Decoder) notJSON(msg []byte, e *jsonscan.SyntaxError) error {
+	fix := d.skipFix()
+	if len(msg) > registryHeader && msg[0] == 0 {
+		fix = "it begins as messages do whose schema is in a registry (Avro, Protobuf, JSON Schema): have the connector write them with JsonConverter; or " + fix
+	}
+	return &spi.DecodeError{Offset: e.Offset, Code: fault.MessageSyntax, Msg: "the message is not valid JSON: " + e.Msg, Fix: fix}
+}
+
 // mismatch is the error of a value that is none of n's type.
 func (d *Decoder) mismatch(n *node, t *jsonscan.Token) *spi.DecodeError {
 	return &spi.DecodeError{Offset: t.Offset(), Code: fault.MessageType,
@@ -71,6 +85,27 @@ func (d *Decoder) notNull(n *node, t *jsonscan.Token) error {
 		e.Offset, e.Msg = t.Offset(), fmt.Sprintf("is null, but declared %s", n.typ)
 	}
 	return e
+}
+
+// Near returns err, which may blame a field that the object does not have, with the name of a field that was probably
+// meant: one that f has no column for.
+func (d *Decoder) Near(err error, f *Fields, object *jsonscan.Token) error {
+	e, ok := errors.AsType[*spi.DecodeError](err)
+	if !ok || e.Offset >= 0 || e.Code != fault.MessageNull && e.Code != fault.MessageMissing {
+		return err
+	}
+	var names []string
+	merr := d.Members(d.msg, object, nil, func(name, _ *jsonscan.Token) error {
+		text := string(jsonscan.AppendUnescaped(nil, name.Bytes(d.msg)))
+		if !slices.ContainsFunc(f.nodes, func(n node) bool { return n.name == text }) {
+			names = append(names, text)
+		}
+		return nil
+	})
+	if like := NearField(e.Field, names); merr == nil && like != "" {
+		e.Msg += fmt.Sprintf("; there is a field %q", like)
+	}
+	return err
 }
 
 // describe says what a token is, with its beginning.
