@@ -134,6 +134,25 @@ func undisturbed(t *testing.T, hub *memconn.Hub) outcome {
 	return o
 }
 
+// A disk that takes no more writes, from each of them on, ends the job with one error: what fails because of it in
+// closing is not told again.
+func TestBrokenDiskIsToldOnce(t *testing.T) {
+	for i := 0; ; i += 5 {
+		disk := statetest.NewDisk()
+		disk.BreakAt(i, 0, 0, func() {})
+		job, err := runtime.Start(t.Context(), crashConfig(planOf(t, crashHub(1, 40), crashSQL), disk, 2))
+		if err == nil {
+			err = job.Wait()
+		}
+		if !disk.Broke() {
+			break
+		}
+		if err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("write %d: %v", i, err)
+		}
+	}
+}
+
 // The machine crashes at every write to the disk in turn, from the creation of the state directory to the end of the
 // job, and what was not synced is lost, all of it or half. The job is started again, with other shards. What it leaves
 // is what an undisturbed run leaves.

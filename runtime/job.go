@@ -190,7 +190,7 @@ func Start(ctx context.Context, cfg Config) (*Job, error) {
 	j.cancel = cancel
 	if err := j.open(jobCtx); err != nil {
 		cancel(err)
-		return nil, errors.Join(err, j.close())
+		return nil, j.close(err)
 	}
 	j.listen()
 	j.launch(jobCtx)
@@ -253,7 +253,7 @@ func (j *Job) launch(ctx context.Context) {
 		j.ended.Store(int64(time.Since(j.started)))
 		j.cancel(err)
 		close(j.over)
-		j.err = errors.Join(err, j.close())
+		j.err = j.close(err)
 		close(j.finished)
 	}()
 }

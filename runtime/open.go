@@ -320,31 +320,39 @@ func (j *Job) startReplay() {
 	}
 }
 
-// close lets go of everything that open opened. No task runs.
-func (j *Job) close() error {
-	var errs []error
+// close lets go of everything that open opened, after err ended the job, and returns err with what failed in closing.
+// A failure of the kind that ended the job is not told again: files cannot be closed well on the disk that is full. No
+// task runs.
+func (j *Job) close(err error) error {
+	errs := []error{err}
+	code := fault.Of(err)
+	closed := func(cerr error) {
+		if cerr != nil && !errors.Is(err, cerr) && (code == "" || fault.Of(cerr) != code) {
+			errs = append(errs, cerr)
+		}
+	}
 	if j.remote != nil {
-		errs = append(errs, j.remote.close())
+		closed(j.remote.close())
 	}
 	for _, t := range j.tasks {
 		if t.writer != nil {
-			errs = append(errs, t.writer.Close())
+			closed(t.writer.Close())
 		}
 	}
 	for _, o := range j.outboxes {
-		errs = append(errs, o.close())
+		closed(o.close())
 	}
 	for _, s := range j.sources {
-		errs = append(errs, s.source.Close())
+		closed(s.source.Close())
 	}
 	for _, s := range j.sinks {
-		errs = append(errs, s.sink.Close())
+		closed(s.sink.Close())
 	}
 	if j.log != nil {
-		errs = append(errs, j.log.Close())
+		closed(j.log.Close())
 	}
 	if j.store != nil {
-		errs = append(errs, j.store.Close())
+		closed(j.store.Close())
 	}
 	return errors.Join(errs...)
 }
