@@ -48,6 +48,11 @@ func TestRunningJobIsAsked(t *testing.T) {
 	if s := ask("status", dir).stdout; !strings.Contains(s, "PAUSED") {
 		t.Errorf("status of a paused job:\n%s", s)
 	}
+	// Programs find every figure under a name of one form.
+	status := ask("status", "--format", "json", dir).stdout
+	if odd := regexp.MustCompile(`"[^"]*[A-Z][^"]*": [\[{0-9n]`).FindAllString(status, -1); odd != nil || !strings.Contains(status, `"records": `) || !strings.Contains(status, `"rows": `) {
+		t.Errorf("names %q in the status:\n%s", odd, status)
+	}
 	before := ask("state", "info", dir).stdout
 	for _, part := range []string{"a job runs on it", "paused:           yes", "format:           version 2", "written by:       sluice ", "Join: (k) = (k)", "INSERT INTO pairs", "generation 0", "| a     |"} {
 		if !strings.Contains(before, part) {

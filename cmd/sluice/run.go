@@ -8,9 +8,11 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/sluicesql/sluice/cmd/sluice/internal/result"
 	"github.com/sluicesql/sluice/cmd/sluice/internal/vars"
+	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/runtime"
 	"github.com/sluicesql/sluice/sql/ast"
 )
@@ -63,6 +65,9 @@ Exit codes: 0 done, 1 a job failed, 2 the SQL, a flag or a file is wrong,
 		Args: needFiles,
 		RunE: func(cmd *cobra.Command, files []string) error {
 			f.parallelismSet = cmd.Flags().Changed("parallelism")
+			if err := refuseEmpty(cmd.Flags(), "state-dir", "from-savepoint", "summary-json"); err != nil {
+				return err
+			}
 			return run(f, sources, files)
 		},
 	}
@@ -84,6 +89,17 @@ Exit codes: 0 done, 1 a job failed, 2 the SQL, a flag or a file is wrong,
 	flags.StringVar(&f.summaryJSON, "summary-json", "", "write the summary as JSON to `FILE`")
 	f.profiles.add(flags)
 	return cmd
+}
+
+// refuseEmpty refuses flags that were given an empty name, as that of an unset variable is: a job meant to have state
+// would run without.
+func refuseEmpty(flags *pflag.FlagSet, names ...string) error {
+	for _, name := range names {
+		if flag := flags.Lookup(name); flag.Changed && flag.Value.String() == "" {
+			return wrong(fault.Errorf(fault.CommandLine, "--%s is empty", name).Fix("give it a name, or leave the flag out"))
+		}
+	}
+	return nil
 }
 
 // check refuses flags that make no sense, before anything is read.

@@ -185,6 +185,18 @@ func TestReaderGoesAway(t *testing.T) {
 	}
 }
 
+// A name from a variable that is not set is no reason to run without state, or from the beginning.
+func TestEmptyNames(t *testing.T) {
+	for _, flag := range []string{"--state-dir", "--from-savepoint", "--summary-json"} {
+		for _, args := range [][]string{{flag, ""}, {flag + "="}} {
+			o := sluice(t, t.TempDir(), "SELECT 1 AS one;", append(append([]string{"run"}, args...), "-")...)
+			if o.code != exitWrong || o.stdout != "" || !strings.Contains(o.stderr, flag+" is empty") {
+				t.Errorf("%q: %d %s%s", args, o.code, o.stdout, o.stderr)
+			}
+		}
+	}
+}
+
 // A job with a state directory goes on where the one before stopped.
 func TestStateDirectory(t *testing.T) {
 	dir := t.TempDir()

@@ -193,19 +193,19 @@ type Skipper interface {
 
 // SourceStats counts since the start.
 type SourceStats struct {
-	Records int64 // records consumed, tombstones and the like included
-	Events  int64 // records that carried a change
-	Skipped int64 // records skipped by an option such as ignore-parse-errors, dead letters included
+	Records int64 `json:"records"` // records consumed, tombstones and the like included
+	Events  int64 `json:"events"`  // records that carried a change
+	Skipped int64 `json:"skipped"` // records skipped by an option such as ignore-parse-errors, dead letters included
 	// SkippedFor divides Skipped by reason: the code of an error, or "by name". Nil when nothing was skipped.
-	SkippedFor map[string]int64
+	SkippedFor map[string]int64 `json:"skipped_for,omitempty"`
 	// NoChange are the records that carried no change, by kind, such as "heartbeat"; nil without any.
-	NoChange map[string]int64
+	NoChange map[string]int64 `json:"no_change,omitempty"`
 	// Unknown are fields of the records that the table does not declare, with the place where each came first.
-	Unknown map[string]string
-	Bytes   int64
-	Lag     int64 // records known to be waiting; −1 when unknown
+	Unknown map[string]string `json:"unknown_fields,omitempty"`
+	Bytes   int64             `json:"bytes"`
+	Lag     int64             `json:"lag"` // records known to be waiting; −1 when unknown
 	// Errors counts failed attempts to reach the outside that are being tried again.
-	Errors int64
+	Errors int64 `json:"errors"`
 }
 
 // Reader delivers the changes of its partitions, in order within each. One goroutine uses it.
@@ -289,8 +289,8 @@ type PinnedSink interface {
 
 // SinkStats counts since the start.
 type SinkStats struct {
-	Rows  int64
-	Bytes int64
+	Rows  int64 `json:"rows"`
+	Bytes int64 `json:"bytes"`
 }
 
 // Writer writes the consolidated changes of one shard. One goroutine uses it.
