@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -42,7 +43,7 @@ var connectionFaults = map[string]setback{
 	},
 	"no answer": func(b *faultyBroker, key kmsg.Key, n int) func() int {
 		return b.control(key, n, func() (error, bool) {
-			b.Cluster().SleepControl(func() { time.Sleep(600 * time.Millisecond) }) // past request.timeout.ms
+			b.Cluster().SleepControl(func() { time.Sleep(requestTimeout + requestTimeout/2) })
 			return nil, false
 		})
 	},
@@ -127,14 +128,20 @@ func answering(e *kerr.Error) setback {
 	}
 }
 
-const pipeRows = 40
+const (
+	pipeRows = 40
+	// requestTimeout is short, for the requests that get no answer, and long enough for all others on a busy machine.
+	requestTimeout = time.Second
+	// atOnce is how many cases run at the same time. They mostly wait.
+	atOnce = 12
+)
 
 // pipe copies a topic to a new one, committing group offsets, while leaders move; faults strike at the opening and
 // in mid-run. It returns the warnings.
 func pipe(t *testing.T, b *faultyBroker, strike func()) (warned string, err error) {
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	more := []string{"properties.request.timeout.ms", "300", "properties.group.id", "g", "properties.metadata.max.age.ms", "200"}
+	more := []string{"properties.request.timeout.ms", strconv.FormatInt(requestTimeout.Milliseconds(), 10), "properties.group.id", "g", "properties.metadata.max.age.ms", "200"}
 	in := table(b.Addr(), append(more, "scan.startup.mode", "group-offsets", "properties.auto.offset.reset", "earliest")...)
 	out := table(b.Addr(), append(more, "topic", "out", "sink.topic.partitions", "2")...)
 	strike()
@@ -188,8 +195,8 @@ func pipe(t *testing.T, b *faultyBroker, strike func()) (warned string, err erro
 func TestFaultTable(t *testing.T) {
 	t.Parallel()
 	var tried atomic.Int64
-	var cases errgroup.Group // they mostly wait, so that more run at once than tests would
-	cases.SetLimit(24)
+	var cases errgroup.Group
+	cases.SetLimit(atOnce)
 	try := func(name string, key kmsg.Key, f setback) {
 		cases.Go(func() error {
 			struck, err := survives(t, func(b *faultyBroker) func() int { return f(b, key, 2) })
@@ -222,7 +229,7 @@ func TestEveryAnswerLost(t *testing.T) {
 	t.Parallel()
 	var lost atomic.Int64
 	var cases errgroup.Group
-	cases.SetLimit(24)
+	cases.SetLimit(atOnce)
 	for n := range int64(100) {
 		cases.Go(func() error {
 			armed := false
