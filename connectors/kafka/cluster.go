@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -100,17 +101,22 @@ func (c *cluster) connect(ctx context.Context, topics []string) (m *clusterMeta,
 }
 
 // retrying tries again for a while, and at least once, what another moment may cure, so that a job starts while a broker is
-// just coming up or moving a leader.
+// just coming up or moving a leader. Of an attempt that ctx cut short nothing is told if one before it has failed by itself.
 func retrying(ctx context.Context, f func() error) error {
 	start := time.Now()
-	for again := false; ; again = true {
+	var before error
+	for {
 		err := f()
-		if err == nil || ctx.Err() != nil {
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return cmp.Or(before, err)
+		}
+		if p := patience(err); p == 0 || before != nil && time.Since(start) > p {
 			return err
 		}
-		if p := patience(err); p == 0 || again && time.Since(start) > p {
-			return err
-		}
+		before = err
 		pauseFor(ctx)
 	}
 }

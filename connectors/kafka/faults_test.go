@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -458,5 +459,25 @@ func createPartitions(t *testing.T, b *embed.Broker, topic string, n int) {
 	defer cl.Close()
 	if _, err := kadm.NewClient(cl).UpdatePartitions(t.Context(), n, topic); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// What opening a table met by itself tells more than that its time was over.
+func TestRetryingTellsTheCause(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	tries := 0
+	err := retrying(ctx, func() error {
+		if tries++; tries == 1 {
+			return kerr.LeaderNotAvailable
+		}
+		cancel()
+		return ctx.Err()
+	})
+	if !errors.Is(err, kerr.LeaderNotAvailable) {
+		t.Errorf("%v after %d tries", err, tries)
+	}
+	if err := retrying(ctx, ctx.Err); !errors.Is(err, context.Canceled) {
+		t.Errorf("cut short at once: %v", err)
 	}
 }
