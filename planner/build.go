@@ -105,6 +105,14 @@ type builder struct {
 	chain  map[*relScan]*chain
 	bases  map[*Table]*tableBase
 	built  map[*sharedBody]*stream
+	// read are the scans made.
+	read []readTable
+}
+
+// readTable is a scan and what it reads.
+type readTable struct {
+	scan *Scan
+	src  *sourceInfo
 }
 
 // build makes the physical plan.
@@ -132,6 +140,11 @@ func build(jb *jobBuilder) (*Plan, error) {
 		p.Sinks = append(p.Sinks, n)
 	}
 	markPartial(p)
+	for _, r := range b.read {
+		if err := r.src.check(r.scan.Spec); err != nil {
+			return nil, err
+		}
+	}
 	if err := addDeadLetters(p); err != nil {
 		return nil, err
 	}

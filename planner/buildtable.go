@@ -141,6 +141,7 @@ func (b *builder) scan(src *sourceInfo, all, cols []int, mode spi.Mode) *stream 
 		n.Partial = src.traits.Partial
 	}
 	n.Why, n.Pos = src.why, src.ref
+	b.read = append(b.read, readTable{n, src})
 	return s
 }
 

@@ -61,6 +61,17 @@ func (s *Session) asSource(t *Table, ref ast.Pos) (*sourceInfo, error) {
 	return &info, nil
 }
 
+// check asks the connector whether the table can be read as a scan asks.
+func (s *sourceInfo) check(scan spi.Scan) error {
+	if s.traits.CheckScan == nil {
+		return nil
+	}
+	if err := s.traits.CheckScan(scan); err != nil {
+		return s.table.connectorError(err, s.ref)
+	}
+	return nil
+}
+
 // chooseMode chooses how the table is scanned, among what the source allows.
 func (s *sourceInfo) chooseMode(duplicates bool) {
 	tr := s.traits

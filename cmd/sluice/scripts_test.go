@@ -9,12 +9,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
 
 	enginestate "github.com/sluicesql/sluice/engine/state"
+	"github.com/sluicesql/sluice/internal/fault"
+	"github.com/sluicesql/sluice/sql/ast"
 )
 
 // TestScripts runs the scripts of testdata/scripts; see script. Times, rates and memory are shown as N.
@@ -75,17 +78,71 @@ func (s *script) step(t *testing.T, d *datadriven.TestData) string {
 		if !ok {
 			d.Fatalf(t, "%q does not run sluice", line)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), runTimeout)
-		defer cancel()
-		cmd := command(ctx, s.dir, shellWords(args)...)
-		cmd.Env, cmd.Stdin = append(cmd.Env, s.env...), strings.NewReader(stdin)
 		if d.Cmd == "kill" {
-			return killed(t, cmd)
+			ctx, cancel := context.WithTimeout(t.Context(), runTimeout)
+			defer cancel()
+			return killed(t, s.command(ctx, stdin, shellWords(args)))
 		}
-		return transcript(runToEnd(ctx, t, cmd))
+		o := s.run(t, stdin, shellWords(args))
+		s.checked(t, stdin, shellWords(args), o)
+		return transcript(o)
 	}
 	d.Fatalf(t, "unknown directive %s", d.Cmd)
 	return ""
+}
+
+// command prepares a run of the binary in the script's folder.
+func (s *script) command(ctx context.Context, stdin string, args []string) *exec.Cmd {
+	cmd := command(ctx, s.dir, args...)
+	cmd.Env, cmd.Stdin = append(cmd.Env, s.env...), strings.NewReader(stdin)
+	return cmd
+}
+
+// run runs the binary to its end.
+func (s *script) run(t *testing.T, stdin string, args []string) outcome {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), runTimeout)
+	defer cancel()
+	return runToEnd(ctx, t, s.command(ctx, stdin, args))
+}
+
+// refusal is an error in SQL, by its place and code.
+var refusal = regexp.MustCompile(`^\S+:\d+:\d+: .* \[([a-z-]+)\]\n`)
+
+// checked holds sluice check to a run that was refused: it says the same of mistakes in the SQL. What is wrong with an
+// option is never said without its place, as what is found at the start of a job alone would be, unless it is in a file
+// that the option names, or on the command line.
+func (s *script) checked(t *testing.T, stdin string, args []string, o outcome) {
+	t.Helper()
+	if args[0] != "run" || o.code == 0 {
+		return
+	}
+	m := refusal.FindStringSubmatch(o.stderr)
+	if m == nil || o.code != exitWrong {
+		if found := coded.FindStringSubmatch(strings.SplitN(o.stderr, "\n", 2)[0]); found != nil && strings.HasPrefix(found[1], "option") {
+			t.Errorf("%v: found at the start alone: %s", args, o.stderr)
+		}
+		return
+	}
+	if fault.Code(m[1]) == ast.CodeScript { // of how the script is run
+		return
+	}
+	kept := []string{"check"}
+	for i := 1; i < len(args); i++ {
+		switch a := args[i]; {
+		case a == "--set" || a == "--set-var" || a == "--env":
+			kept = append(kept, a, args[i+1])
+			i++
+		case slices.Contains([]string{"--quiet", "--allow-rebuild"}, a):
+		case strings.HasPrefix(a, "--"):
+			i++
+		default:
+			kept = append(kept, a)
+		}
+	}
+	if c := s.run(t, stdin, kept); !strings.Contains("\n"+c.stdout, "\n"+m[0]) {
+		t.Errorf("%v says\n%sand %v\n%s%s", args, o.stderr, kept, c.stdout, c.stderr)
+	}
 }
 
 // killed runs a command until it has written a line, which it returns.

@@ -51,9 +51,19 @@ func (c *connector) CheckSource(t *spi.Table) (spi.SourceTraits, error) {
 		return spi.SourceTraits{}, err
 	}
 	return spi.SourceTraits{
-		Notes:  s.notes,
+		Notes: s.notes, CheckScan: c.checkScan,
 		Native: native, CanUpsert: canUpsert, Partial: partial, Bounded: s.end.kind != unbounded, Parallelism: s.parallelism, Metadata: s.layout.metadata(), DeadLetters: s.dead,
 	}, nil
+}
+
+// checkScan builds what a scan decodes with. That every column can be decoded, CheckSource has seen: what a mode and
+// a key want besides is known when the query is planned.
+func (c *connector) checkScan(scan spi.Scan) error {
+	cfg, err := c.sourceConfig(scan.Table)
+	if err == nil {
+		_, err = newSource(cfg, scan).newReader()
+	}
+	return err
 }
 
 // CheckSink implements spi.Connector.

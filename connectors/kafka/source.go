@@ -51,13 +51,19 @@ type source struct {
 	stop    context.CancelFunc
 }
 
-// openSource connects, finds the partitions and resolves where each begins and ends.
-func openSource(ctx context.Context, cfg sourceConfig, scan spi.Scan) (_ *source, err error) {
+// newSource is a source that has not connected.
+func newSource(cfg sourceConfig, scan spi.Scan) *source {
 	s := &source{cfg: cfg, scan: scan, bounded: cfg.end.kind != unbounded, warn: scan.Warn, known: map[string]map[int32]bool{}, reasons: map[string]int64{},
 		noChange: map[string]int64{}, unknown: map[string]string{}, warned: map[string]bool{}, commits: make(chan []spi.Position, 1)}
 	if s.warn == nil {
 		s.warn = func(string) {}
 	}
+	return s
+}
+
+// openSource connects, finds the partitions and resolves where each begins and ends.
+func openSource(ctx context.Context, cfg sourceConfig, scan spi.Scan) (_ *source, err error) {
+	s := newSource(cfg, scan)
 	for _, n := range cfg.notes {
 		s.warn(n.Msg)
 	}

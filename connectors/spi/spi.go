@@ -96,6 +96,9 @@ type SourceTraits struct {
 	// DeadLetters is the table that takes the messages the source cannot read; nil where it keeps none. The same
 	// connector writes it, its changes are inserts alone, and the source's readers are DeadLetterReaders.
 	DeadLetters *Table
+	// CheckScan checks, without connecting, that the source can be opened as a planned scan asks: its mode, its key and
+	// its columns. It returns errors as CheckSource does; nil where nothing depends on the plan.
+	CheckScan func(Scan) error
 }
 
 // Partial is how events are to be completed that leave out values that did not change: from the rows that the job

@@ -100,8 +100,7 @@ func (d *Decoder) initKey(s spi.DecodeSpec, after []jsonrow.Field) (err error) {
 			}
 		}
 		if !found {
-			return fault.Errorf(fault.Option, "the primary key's column %q is no field of the rows in %s messages", s.Columns[k].Name, Name).
-				Fix("leave out 'value.fields-include' = 'EXCEPT_KEY': Debezium writes the key's columns into the rows too")
+			return &spi.OptionError{Name: "value.fields-include", Value: true, Msg: fmt.Sprintf("the primary key's column %q is no field of the rows in %s messages; leave out 'value.fields-include' = 'EXCEPT_KEY': Debezium writes the key's columns into the rows too", s.Columns[k].Name, Name)}
 		}
 	}
 	if len(d.key) == 1 {
