@@ -21,6 +21,9 @@ func (b *binder) expr(e ast.Expr, sc *scope) (expr.Expr, error) {
 			return x, err
 		}
 	}
+	if isQuery(e) {
+		return b.queryOnce(e, sc)
+	}
 	switch e := e.(type) {
 	case *ast.ColumnRef:
 		return b.columnRef(e, sc)
@@ -49,14 +52,6 @@ func (b *binder) expr(e ast.Expr, sc *scope) (expr.Expr, error) {
 		x, err := b.operator(e.Pos, name, sc, e.Expr, e.Low, e.High)
 		return b.negated(e.Pos, e.Not, x, err)
 	case *ast.In:
-		if e.Query != nil {
-			m, err := b.in(e.Pos, e.Expr, e.Query, sc, false)
-			if err != nil {
-				return nil, err
-			}
-			x, err := m.value(b, e.Pos)
-			return b.negated(e.Pos, e.Not, x, err)
-		}
 		x, err := b.operator(e.Pos, "IN", sc, append([]ast.Expr{e.Expr}, e.List...)...)
 		return b.negated(e.Pos, e.Not, x, err)
 	case *ast.Like:
@@ -71,12 +66,6 @@ func (b *binder) expr(e ast.Expr, sc *scope) (expr.Expr, error) {
 		return b.negated(e.Pos, e.Not, x, err)
 	case *ast.Case:
 		return b.caseExpr(e, sc)
-	case *ast.Exists:
-		return b.exists(e, sc)
-	case *ast.Subquery:
-		return b.scalar(e, sc)
-	case *ast.Quantified:
-		return b.quantified(e, sc)
 	case *ast.Cast:
 		return b.cast(e, sc)
 	case *ast.Call:

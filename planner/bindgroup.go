@@ -263,7 +263,7 @@ func (b *binder) grouped(e ast.Expr, sc *scope) (x expr.Expr, done bool, err err
 			return x, true, err
 		}
 	}
-	if _, ok := e.(*ast.Literal); ok || !plainExpr(e) {
+	if _, ok := e.(*ast.Literal); ok || !g.plainExpr(e) {
 		return nil, false, nil
 	}
 	x, err = b.expr(e, g.input)
@@ -281,19 +281,17 @@ func (b *binder) grouped(e ast.Expr, sc *scope) (x expr.Expr, done bool, err err
 	return nil, false, nil
 }
 
-// plainExpr reports whether e holds neither an aggregate nor a query.
-func plainExpr(e ast.Expr) bool {
+// plainExpr reports whether e holds neither an aggregate nor a query, but for those that stand below the grouping.
+func (g *groupScope) plainExpr(e ast.Expr) bool {
 	plain := true
 	ast.Inspect(e, func(e ast.Expr) bool {
-		switch e := e.(type) {
-		case *ast.Subquery, *ast.Exists:
-			plain = false
-		case *ast.In:
-			plain = plain && e.Query == nil
-		case *ast.Quantified:
-			plain = plain && e.Query == nil
-		case *ast.Call:
-			plain = plain && e.Over == nil && expr.LookupAggregate(e.Name.Base().Name) == nil && upper(e.Name.Base().Name) != "GROUPING" && upper(e.Name.Base().Name) != "GROUPING_ID"
+		switch c, ok := e.(*ast.Call); {
+		case isQuery(e):
+			_, below := g.input.subs.bound[ast.String(e)]
+			plain = plain && below
+			return false
+		case ok:
+			plain = plain && c.Over == nil && expr.LookupAggregate(c.Name.Base().Name) == nil && upper(c.Name.Base().Name) != "GROUPING" && upper(c.Name.Base().Name) != "GROUPING_ID"
 		}
 		return plain
 	})
@@ -390,12 +388,13 @@ func (b *binder) groupingFunction(c *ast.Call, g *groupScope) (expr.Expr, error)
 	return b.columns.ref(gc.id), nil
 }
 
-// rel is the grouping of in.
+// rel is the grouping of in, which it joins with the subqueries of keys and arguments.
 func (g *groupScope) rel(b *binder, in rel) rel {
-	for _, items := range [][]extendItem{g.apart, g.items} {
-		if len(items) > 0 {
-			in = &relExtend{in: in, items: items}
-		}
+	if len(g.apart) > 0 {
+		in = &relExtend{in: in, items: g.apart}
+	}
+	if in = g.input.subs.attach(in); len(g.items) > 0 {
+		in = &relExtend{in: in, items: g.items}
 	}
 	if g.sets != nil {
 		return g.unionOfSets(b, in)

@@ -197,7 +197,7 @@ func (b *binder) selectBody(q *ast.Select, order []ast.OrderItem) (*boundQuery, 
 		return nil, err
 	}
 	if sc.group != nil {
-		r = sc.group.rel(b, sc.group.input.subs.attach(r))
+		r = sc.group.rel(b, r)
 	}
 	late := sc.subs.above(sc.windows.windows)
 	if r = filtered(sc.subs.attach(r), having); len(sc.windows.windows) > 0 {

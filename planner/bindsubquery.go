@@ -18,6 +18,15 @@ type subqueries struct {
 	// when are the conditions under which the value of the expression that is being bound is asked for: those of the
 	// branches that it is in.
 	when []expr.Expr
+	// bound are the subqueries that were bound, by their text: one that is written twice, or stands in what is bound
+	// twice (the operand of a CASE, an item of SELECT that another clause names), is joined once.
+	bound map[string]boundSubquery
+}
+
+// boundSubquery is an expression that is a subquery, and the conditions under which its value is asked for.
+type boundSubquery struct {
+	x    expr.Expr
+	when []expr.Expr
 }
 
 // subqueryText is how a subquery in an expression is called in errors.
@@ -73,17 +82,64 @@ func hasSubquery(q *ast.Select) bool {
 func holdsQuery(e ast.Expr) bool {
 	found := false
 	ast.Inspect(e, func(e ast.Expr) bool {
-		switch e := e.(type) {
-		case *ast.Subquery, *ast.Exists:
-			found = true
-		case *ast.In:
-			found = found || e.Query != nil
-		case *ast.Quantified:
-			found = found || e.Query != nil
-		}
+		found = found || isQuery(e)
 		return !found
 	})
 	return found
+}
+
+// isQuery reports whether e is a subquery, or asks one for a match.
+func isQuery(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.Subquery, *ast.Exists, *ast.Quantified:
+		return true
+	case *ast.In:
+		return e.Query != nil
+	}
+	return false
+}
+
+// queryOnce binds what isQuery tells, unless that was done already for the same rows, or for more of them.
+func (b *binder) queryOnce(e ast.Expr, sc *scope) (expr.Expr, error) {
+	text := ast.String(e)
+	if sc.subs != nil {
+		if was, ok := sc.subs.bound[text]; ok && startsWith(sc.subs.when, was.when) {
+			return was.x, nil
+		}
+	}
+	x, err := b.queryValue(e, sc)
+	if err != nil {
+		return nil, err
+	}
+	if sc.subs.bound == nil {
+		sc.subs.bound = map[string]boundSubquery{}
+	}
+	sc.subs.bound[text] = boundSubquery{x, sc.subs.when}
+	return x, nil
+}
+
+// startsWith reports whether the conditions begin with those of first.
+func startsWith(conds, first []expr.Expr) bool {
+	return len(first) <= len(conds) && slices.EqualFunc(conds[:len(first)], first, expr.Equal)
+}
+
+func (b *binder) queryValue(e ast.Expr, sc *scope) (expr.Expr, error) {
+	switch e := e.(type) {
+	case *ast.Exists:
+		return b.exists(e, sc)
+	case *ast.Subquery:
+		return b.scalar(e, sc)
+	case *ast.Quantified:
+		return b.quantified(e, sc)
+	case *ast.In:
+		m, err := b.in(e.Pos, e.Expr, e.Query, sc, false)
+		if err != nil {
+			return nil, err
+		}
+		x, err := m.value(b, e.Pos)
+		return b.negated(e.Pos, e.Not, x, err)
+	}
+	panic("planner: no subquery")
 }
 
 // subquery binds a query that may refer to the columns of sc, and frees it of those references.
