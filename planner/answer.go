@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sluicesql/sluice/engine/expr"
+	"github.com/sluicesql/sluice/internal/secret"
 	"github.com/sluicesql/sluice/sql/ast"
 )
 
@@ -74,7 +75,8 @@ func (s *Session) show(st *ast.Show) (*Text, error) {
 			return nil, err
 		}
 		if v := s.catalog.views[name]; v != nil {
-			return lines(ast.String(v.text)), nil
+			text := ast.String(v.text)
+			return lines(secret.Hide(text, secret.InSQL(text))), nil
 		}
 		return nil, s.catalog.unknown(st.Name, "view", s.catalog.viewNames())
 	case "CREATE TABLE":
@@ -180,8 +182,9 @@ func (t *Table) showCreate() string {
 	st.IfNotExists = false
 	st.Options = slices.Clone(st.Options)
 	for i := range st.Options {
-		if t.secret[st.Options[i].Key] {
-			st.Options[i].Value = "******"
+		o := &st.Options[i]
+		if o.Value = secret.Value(o.Key, o.Value); t.secret[o.Key] {
+			o.Value = secret.Mask
 		}
 	}
 	return ast.String(&st)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/internal/near"
+	"github.com/sluicesql/sluice/internal/secret"
 	"github.com/sluicesql/sluice/sql/ast"
 )
 
@@ -33,7 +34,7 @@ func checkValue(o *spi.Option, name, value string) error {
 			err = &spi.OptionError{Name: name, Value: true, Msg: fmt.Sprintf("option %q: %v", name, merr)}
 		}
 	}
-	if err != nil && o.Secret {
+	if err != nil && (o.Secret || secret.InValue(name, value) != nil) {
 		return &spi.OptionError{Name: name, Value: true, Msg: fmt.Sprintf("the value of option %q has a wrong form", name)}
 	}
 	return err

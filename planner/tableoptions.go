@@ -107,9 +107,7 @@ func (t *Table) checkOption(decl []spi.Option, o ast.Option) error {
 		}
 		return hint(e, "known options: %s", strings.Join(known, ", "))
 	}
-	if d.Secret || spi.SecretName(o.Key) {
-		t.secret[o.Key] = true
-	}
+	t.secret[o.Key] = d.Secret
 	if d.Unsupported != "" {
 		return errAt(o.KeyPos, "the option %q of connector %s is not supported: %s", o.Key, t.Connector.Name(), d.Unsupported).Coded(ast.CodeUnsupported)
 	}

@@ -34,7 +34,8 @@ type Config struct {
 	// SQL is the text that the plan was made of, without secrets, and Version that of the program: for people who
 	// look into the state directory.
 	SQL, Version string
-	// Redact takes secrets out of the text of the plan that the state directory keeps; nil leaves it as it is.
+	// Redact takes secrets out of what the state directory keeps of the plan and what the job tells other processes; nil
+	// leaves it as it is.
 	Redact func(text string) string
 	// MemoryBudget bounds the state held in memory, in bytes; 0 is unlimited without a StateDir, and
 	// DefaultMemoryBudget with one.

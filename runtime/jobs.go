@@ -14,7 +14,7 @@ import (
 	"github.com/sluicesql/sluice/planner"
 )
 
-func (j *Job) jobName() string { return j.cfg.Plan.Options[planner.OptPipelineName] }
+func (j *Job) jobName() string { return j.cfg.Redact(j.cfg.Plan.Options[planner.OptPipelineName]) }
 
 // runName tells running jobs apart: those restored from savepoints have the id of the job that the savepoint is of, and
 // may run beside it.

@@ -52,7 +52,7 @@ type sinkRecord struct {
 func newRecord(cfg *Config, g *graph) *planRecord {
 	p := cfg.Plan
 	r := &planRecord{
-		Signatures: planner.SignatureVersion, Version: cfg.Version, Name: p.Options[planner.OptPipelineName],
+		Signatures: planner.SignatureVersion, Version: cfg.Version, Name: cfg.Redact(p.Options[planner.OptPipelineName]),
 		SQL: cfg.SQL, Explain: cfg.Redact(p.Explain()), Fingerprint: p.Fingerprint,
 	}
 	for _, o := range p.Operators() {

@@ -139,6 +139,12 @@ func (r *remote) close() error {
 
 func (j *Job) handler(dir string) http.Handler {
 	mux := http.NewServeMux()
+	answerError := func(w http.ResponseWriter, status int, err error) {
+		msg, code, hint := fault.Split(err)
+		w.Header().Set(codeHeader, string(code))
+		w.Header().Set(hintHeader, url.QueryEscape(j.cfg.Redact(hint)))
+		http.Error(w, j.cfg.Redact(msg), status)
+	}
 	get := func(path string, what func() (any, error)) {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
 			v, err := what()
@@ -182,14 +188,7 @@ const (
 	hintHeader = "Sluice-Hint"
 )
 
-func answerError(w http.ResponseWriter, status int, err error) {
-	msg, code, hint := fault.Split(err)
-	w.Header().Set(codeHeader, string(code))
-	w.Header().Set(hintHeader, url.QueryEscape(hint))
-	http.Error(w, msg, status)
-}
-
-// readError is the error that answerError wrote.
+// readError is the error that an answer holds.
 func readError(h http.Header, text []byte) error {
 	hint, err := url.QueryUnescape(h.Get(hintHeader))
 	if err != nil {

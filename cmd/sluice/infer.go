@@ -15,6 +15,7 @@ import (
 	"github.com/sluicesql/sluice/connectors/kafka"
 	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/internal/fault"
+	"github.com/sluicesql/sluice/internal/secret"
 	"github.com/sluicesql/sluice/sql/format"
 )
 
@@ -137,7 +138,7 @@ func messagesOf(sampled *kafka.Sample) []spi.Message {
 
 // hideSecret puts a variable in the place of a property's value that nobody wants to find in a file.
 func hideSecret(name, v string) string {
-	if !spi.SecretName(name) {
+	if secret.InValue(name, v) == nil {
 		return v
 	}
 	return "${" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(name)) + "}"

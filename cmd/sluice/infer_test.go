@@ -16,4 +16,7 @@ func TestPropertiesThatInferHides(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
+	if got := hideSecret("client.id", "https://u:v@h"); got != "${CLIENT_ID}" {
+		t.Errorf("an address: %s", got)
+	}
 }

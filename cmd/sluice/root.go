@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/internal/near"
+	"github.com/sluicesql/sluice/internal/secret"
 )
 
 // newRoot builds the tree of commands. The texts of the files read are noted in sources.
@@ -89,7 +90,7 @@ func needFiles(cmd *cobra.Command, args []string) error {
 func keyValue(flag, s string) (key, value string, err error) {
 	key, value, ok := strings.Cut(s, "=")
 	if key = strings.TrimSpace(key); !ok || key == "" {
-		return "", "", wrong(fault.Errorf(fault.CommandLine, "--%s %s has no value", flag, s).
+		return "", "", wrong(fault.Errorf(fault.CommandLine, "--%s %s has no value", flag, secret.Value(s, s)).
 			Fix("write --%s NAME=VALUE", flag))
 	}
 	return key, value, nil

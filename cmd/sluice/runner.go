@@ -40,20 +40,22 @@ type runner struct {
 
 	stdout  *output
 	out     io.Writer         // to stdout
-	notes   io.Writer         // to stderr
+	stderr  io.Writer         // for rows that go there
+	notes   io.Writer         // to stderr, without secrets
 	console *progress.Console // nil without a terminal to show progress on
 }
 
 func newRunner(f *runFlags, sources sourceTexts) *runner {
-	r := &runner{flags: f, sources: sources, started: time.Now(), stdout: &output{file: os.Stdout}, notes: sources.secrets.Writer(os.Stderr), screen: isTerminal(os.Stdout)}
+	r := &runner{flags: f, sources: sources, started: time.Now(), stdout: &output{file: os.Stdout}, stderr: os.Stderr, screen: isTerminal(os.Stdout)}
 	r.out = r.stdout
 	if isTerminal(os.Stderr) && !f.quiet {
 		r.console = newConsole()
-		r.notes = sources.secrets.Writer(r.console.Wrap(os.Stderr))
+		r.stderr = r.console.Wrap(os.Stderr)
 		if r.screen {
 			r.out = r.console.Wrap(r.stdout)
 		}
 	}
+	r.notes = sources.secrets.Writer(r.stderr)
 	r.signals = watchInterrupts(r.stopper.interrupt)
 	return r
 }
@@ -112,7 +114,7 @@ func (r *runner) script(stmts []ast.Statement) error {
 
 // plan plans the statements, refuses what cannot be run, and loads the broker inside the process. out is where tables print.
 func (r *runner) plan(stmts []ast.Statement, out io.Writer) (*planner.Script, error) {
-	registry := newRegistry(out, r.notes)
+	registry := newRegistry(out, r.stderr)
 	session := planner.NewSession(registry)
 	session.ShowResults(r.flags.result)
 	if err := r.project.apply(session); err != nil {

@@ -72,7 +72,7 @@ func (s sourceTexts) text(file string) (string, bool) {
 	return t.Original, true
 }
 
-// script is the text of SQL files in order, as the user wrote them but for the values of secret options.
+// script is the text of SQL files in order, as the user wrote them but for secrets.
 func (s sourceTexts) script(files []string) string {
 	var b strings.Builder
 	for _, file := range files {
@@ -85,7 +85,7 @@ func (s sourceTexts) script(files []string) string {
 			b.WriteByte('\n')
 		}
 	}
-	return b.String()
+	return s.secrets.Text(b.String())
 }
 
 // locate turns places in the texts with variables replaced, as the parser and the planner see them, into
@@ -171,7 +171,7 @@ func (v variableFlag) set(given map[string]string) (*vars.Set, error) {
 			return nil, err
 		}
 		if !vars.ValidName(name) {
-			return nil, wrong(fmt.Errorf("--set-var %s: a variable's name consists of letters, digits and _, and does not start with a digit", s))
+			return nil, wrong(fmt.Errorf("--set-var %s=…: a variable's name consists of letters, digits and _, and does not start with a digit", name))
 		}
 		set.Values[name] = value
 	}

@@ -176,7 +176,7 @@ func (s *shell) edit(string) error {
 		fmt.Fprintln(s.notes, "nothing was changed, and nothing is run")
 		return nil
 	}
-	fmt.Fprintln(s.notes, diag.Mask(text))
+	fmt.Fprintln(s.notes, diag.MaskTyped(text))
 	if s.history != nil {
 		if _, err := s.history.Write(text); err != nil {
 			s.complain(err)

@@ -53,15 +53,16 @@ type shell struct {
 
 func newShell(f *runFlags, sources sourceTexts, set *vars.Set, layout display.Layout, interactive bool) *shell {
 	s := &shell{set: set, layout: layout, interactive: interactive, pager: true}
-	s.runner = &runner{flags: f, sources: sources, started: time.Now(), stdout: &output{file: os.Stdout}, notes: sources.secrets.Writer(os.Stderr)}
+	s.runner = &runner{flags: f, sources: sources, started: time.Now(), stdout: &output{file: os.Stdout}, stderr: os.Stderr}
 	s.held = &heldWriter{w: s.stdout}
 	s.out = s.held
 	if interactive && isTerminal(os.Stderr) {
 		s.console = newConsole()
 		s.held.w = s.console.Wrap(s.stdout)
-		s.notes = sources.secrets.Writer(&heldWriter{w: s.console.Wrap(os.Stderr), as: s.held})
+		s.stderr = &heldWriter{w: s.console.Wrap(os.Stderr), as: s.held}
 	}
-	s.registry = newRegistry(s.out, s.notes)
+	s.notes = sources.secrets.Writer(s.stderr)
+	s.registry = newRegistry(s.out, s.stderr)
 	s.session = planner.NewSession(s.registry)
 	s.defaults()
 	s.jobs = &sqlJobs{shell: s}
@@ -378,7 +379,7 @@ func (s *shell) configOf(j *planner.Job) (runtime.Config, error) {
 	if err != nil {
 		return cfg, wrong(s.sources.locate(ast.Placed(j.Pos, err, ast.CodeOptionValue)))
 	}
-	cfg.SQL = diag.Mask(s.last)
+	cfg.SQL = s.sources.secrets.Text(diag.Mask(s.last))
 	return cfg, nil
 }
 

@@ -26,11 +26,11 @@ func (s *shell) converse(historyFile string) error {
 	// A crash is to end the process by a signal: whoever started it then gives the terminal its modes back, which the
 	// line editor has changed.
 	debug.SetTraceback("crash")
-	history, err := repl.OpenHistory(historyFile, diag.Mask)
+	history, err := repl.OpenHistory(historyFile, diag.MaskTyped)
 	if err != nil {
 		// Better a session without a history than none.
 		s.complain(err)
-		if history, err = repl.OpenHistory("", diag.Mask); err != nil {
+		if history, err = repl.OpenHistory("", diag.MaskTyped); err != nil {
 			return err
 		}
 	}

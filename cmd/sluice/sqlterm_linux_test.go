@@ -72,14 +72,17 @@ func TestSQLProgressBesideOutput(t *testing.T) {
 func TestSQLHistory(t *testing.T) {
 	c := startConsole(t, "", nil, "sql")
 	c.runs("SELECT 'kept' AS x;")
-	c.runs("CREATE TABLE s (n INT) WITH ('properties.ssl.key.password' = 'hunter2');")
+	for _, option := range secretShapes {
+		c.runs("CREATE TABLE s (n INT) WITH (" + strings.ReplaceAll(option, "\n", " ") + ");")
+	}
+	c.runs("CREATE TABLE s (n INT) WITH ('password' 'HIDE');")
 	c.quits()
 	file := filepath.Join(c.dir, "state", "sluice", "history")
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := string(b); !strings.Contains(s, "kept") || !strings.Contains(s, "ssl.key.password") || strings.Contains(s, "hunter2") {
+	if s := string(b); !strings.Contains(s, "kept") || !strings.Contains(s, "ssl.keystore.password") || strings.Contains(s, "HIDE") {
 		t.Errorf("the history is\n%s", s)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
@@ -87,6 +90,6 @@ func TestSQLHistory(t *testing.T) {
 	}
 	c = startConsole(t, c.dir, nil, "sql")
 	c.asks()
-	c.types("\x1b[A\x1b[A\x1b[A")
+	c.types(strings.Repeat("\x1b[A", len(secretShapes)+3))
 	c.shows("sluice> SELECT 'kept' AS x;")
 }

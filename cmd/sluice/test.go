@@ -301,9 +301,11 @@ func (c *testCase) name() string {
 func (r *testReport) details(c *testCase) string {
 	var b strings.Builder
 	c.result.Write(&b)
+	rows := r.sources.secrets.Row(b.String())
+	b.Reset()
 	if err := c.result.Err; err != nil {
 		p := diag.Printer{Out: &b, Source: r.sources.text}
 		p.Print(err)
 	}
-	return r.sources.secrets.Text(b.String())
+	return rows + r.sources.secrets.Text(b.String())
 }

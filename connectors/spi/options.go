@@ -35,23 +35,11 @@ type Option struct {
 	Unlisted []string
 	// Required says that a table without it is refused.
 	Required bool
-	// Secret values never appear in logs, EXPLAIN or errors. Names for which SecretName holds need not say so.
+	// Secret values never appear in logs, EXPLAIN or errors. Names for which secret.Named holds need not say so.
 	Secret bool
 	// Unsupported says why a known name is refused; empty for options that work.
 	Unsupported string
 	Help        string
-}
-
-// SecretName reports whether an option's name alone says that its value is a secret: members of a family such
-// as "properties.*" have no declaration of their own, and an error's excerpt shows names that nobody declared.
-func SecretName(name string) bool {
-	name = strings.ToLower(name)
-	for _, word := range []string{"password", "secret", "jaas", "token", "keystore.key"} {
-		if strings.Contains(name, word) {
-			return true
-		}
-	}
-	return false
 }
 
 // Options are an option list as written, by name.

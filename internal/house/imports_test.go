@@ -32,10 +32,10 @@ type room struct {
 // rooms is the table of docs/architecture.md: imports point downward only.
 var rooms = slices.Concat(
 	[]room{
-		{folder: "cmd", may: []string{"runtime", "planner", "connectors", "engine", "sql", "internal/embed", "internal/near", "internal/fault"}, others: []string{"*"}},
+		{folder: "cmd", may: []string{"runtime", "planner", "connectors", "engine", "sql", "internal/embed", "internal/near", "internal/fault", "internal/secret"}, others: []string{"*"}},
 		{folder: "runtime", may: []string{"planner", "connectors", "engine", "internal/fault", "internal/near"}, others: []string{"*"}},
 		// Values in a plan are packed rows, so the planner knows the data plane too.
-		{folder: "planner", may: append([]string{"sql", "engine/expr", "connectors/spi", "internal/near", "internal/fault"}, dataPlane...)},
+		{folder: "planner", may: append([]string{"sql", "engine/expr", "connectors/spi", "internal/near", "internal/fault", "internal/secret"}, dataPlane...)},
 		{folder: "connectors", may: append([]string{"connectors", "internal/near", "internal/fault"}, dataPlane...), others: []string{"*"}},
 		{folder: "connectors/spi", may: append([]string{"internal/fault"}, dataPlane...)},
 		{folder: "engine", may: []string{"engine", "internal/fault"}},
@@ -46,8 +46,9 @@ var rooms = slices.Concat(
 		// What tests and benchmarks need, which no room above imports but in its
 		// tests; and embed, the broker of sluice run --embed.
 		{folder: "internal", may: []string{"runtime", "planner", "connectors", "engine", "sql"}, others: []string{"*"}},
-		{folder: "internal/fault"}, // a leaf: the codes and the form of everybody's errors
-		{folder: "internal/near"},  // a leaf: the nearest known name, for everybody's errors
+		{folder: "internal/fault"},  // a leaf: the codes and the form of everybody's errors
+		{folder: "internal/near"},   // a leaf: the nearest known name, for everybody's errors
+		{folder: "internal/secret"}, // a leaf: what is not shown, for all that shows something
 		{folder: "examples", may: []string{"cmd", "internal", "runtime"}, others: []string{"*"}},
 	},
 	dataPlaneRooms(),

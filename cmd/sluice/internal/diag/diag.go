@@ -5,16 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/sluicesql/sluice/cmd/sluice/internal/display"
 	"github.com/sluicesql/sluice/cmd/sluice/internal/redact"
-	"github.com/sluicesql/sluice/connectors/spi"
 	"github.com/sluicesql/sluice/internal/fault"
+	"github.com/sluicesql/sluice/internal/secret"
 	"github.com/sluicesql/sluice/sql/ast"
+	"github.com/sluicesql/sluice/sql/parser"
 )
 
 // maxExcerpt is how many cells of a source line are shown.
@@ -126,7 +126,7 @@ func (p *Printer) excerpt(pos ast.Pos) (line string, lead, width int, ok bool) {
 	if !ok || pos.Offset > len(src) {
 		return "", 0, 0, false
 	}
-	src = mask(src, anySecretsOf(src))
+	src = mask(src, secret.InMistakes(src))
 	start := strings.LastIndexByte(src[:pos.Offset], '\n') + 1
 	end := len(src)
 	if n := strings.IndexByte(src[pos.Offset:], '\n'); n >= 0 {
@@ -145,52 +145,17 @@ func (p *Printer) excerpt(pos ast.Pos) (line string, lead, width int, ok bool) {
 	return strings.TrimRight(display.Cut(before+word+after, maxExcerpt), " "), lead, width, true
 }
 
-const (
-	between = `(?:\s|--[^\n]*\n|/\*(?s:.*?)\*/)*`
-	quoted  = `(?:'((?:[^']|'')*)|"([^"]*))`
-)
-
-// option is an option as it has to be written: its name, and its value.
-var option = regexp.MustCompile(`'([^'\n]+)'` + between + `=` + between + `'((?:[^']|'')*)`)
-
-// mistaken are options as they may be written by mistake, which an excerpt shows: with other quotes or none, and with
-// another sign than '=' or none.
-var mistaken = []*regexp.Regexp{
-	regexp.MustCompile(`'([^'\n]+)'` + between + quoted),
-	regexp.MustCompile("([\\w.-]+)[`'\"]?" + between + `[=:]+>?` + between + quoted),
-	regexp.MustCompile(`([\w.-]+)'` + between + `[=:]+>?` + between + `([^\s,;()'"]+)`),
-}
-
-// address is one with a password: user:password@host.
-var address = regexp.MustCompile(`[\w.+-]+:([^\s:/@'",]+)@[\w.:\[\]-]+`)
-
-// secretsOf are the places of the values of secret options in src, the name and the value of each of which form finds.
-func secretsOf(src string, form *regexp.Regexp) (places [][2]int) {
-	for _, m := range form.FindAllStringSubmatchIndex(src, -1) {
-		for i := 4; i < len(m); i += 2 {
-			if m[i] >= 0 && spi.SecretName(src[m[2]:m[3]]) {
-				places = append(places, [2]int{m[i], m[i+1]})
-			}
-		}
-	}
-	return places
-}
-
-// anySecretsOf are the places of secrets in src, which may have mistakes.
-func anySecretsOf(src string) [][2]int {
-	places := secretsOf(src, option)
-	for _, form := range mistaken {
-		places = append(places, secretsOf(src, form)...)
-	}
-	for _, m := range address.FindAllStringSubmatchIndex(src, -1) {
-		places = append(places, [2]int{m[2], m[3]})
-	}
-	return places
-}
-
-// Mask writes asterisks over the values of secret options of a statement without mistakes, byte for byte, so that places
+// Mask writes asterisks over the secrets in the options of a statement without mistakes, byte for byte, so that places
 // stay what they are.
-func Mask(src string) string { return mask(src, secretsOf(src, option)) }
+func Mask(src string) string { return mask(src, secret.InSQL(src)) }
+
+// MaskTyped is Mask for what somebody typed, which may have mistakes.
+func MaskTyped(src string) string {
+	if _, err := parser.Parse("", src); err != nil {
+		return mask(src, secret.InMistakes(src))
+	}
+	return Mask(src)
+}
 
 func mask(src string, places [][2]int) string {
 	b := []byte(src)
@@ -204,20 +169,22 @@ func mask(src string, places [][2]int) string {
 	return string(b)
 }
 
-// Hide is e without the secret that stands at its place in src, for a message may say what was found there, and without
-// addresses of src that hold passwords.
+// Hide is e without the secrets in options of src, which its message may quote: those that stand at its place, and values
+// that hold a secret, wherever they stand.
 func Hide(e *ast.Error, src string) *ast.Error {
 	if !e.Pos.IsValid() || e.Pos.Offset > len(src) {
 		return e
 	}
 	var secrets redact.Secrets
 	end := e.Pos.Offset + wordLen(src[e.Pos.Offset:])
-	for _, at := range anySecretsOf(src) {
-		if at[0] < end && at[1] > e.Pos.Offset {
-			secrets.Add(strings.ReplaceAll(src[at[0]:at[1]], "''", "'"))
+	for _, o := range secret.Options(src) {
+		if o.From < end && o.To > e.Pos.Offset {
+			secrets.Add(o.Secrets...)
+		}
+		if o.Shown != secret.Mask { // a value that is all secret may be a word that the message needs
+			secrets.Replace(o.Value, o.Shown)
 		}
 	}
-	secrets.Add(address.FindAllString(src, -1)...)
 	safe := *e
 	safe.Msg, safe.Hint = secrets.Text(e.Msg), secrets.Text(e.Hint)
 	return &safe

@@ -103,7 +103,7 @@ func TestPrintMasksSecretsOfMistakes(t *testing.T) {
 		}
 	}
 	far := Hide(&ast.Error{Pos: at("SET 'x' = 's3://u:HIDE@b/x'", "SET"), Msg: "the directory s3://u:HIDE@b/x"}, "SET 'x' = 's3://u:HIDE@b/x'")
-	if far.Msg != "the directory s3://******/x" {
+	if far.Msg != "the directory s3://u:******@b/x" {
 		t.Errorf("got %v", far)
 	}
 	const src = "SELECT token, 'token' AS a FROM t WHERE token = 'x' AND b = 'c'"

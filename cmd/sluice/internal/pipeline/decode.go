@@ -15,6 +15,7 @@ import (
 	"github.com/sluicesql/sluice/engine/keyenc"
 	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/internal/near"
+	"github.com/sluicesql/sluice/internal/secret"
 	"github.com/sluicesql/sluice/sql/ast"
 )
 
@@ -80,12 +81,16 @@ func (s *Settings) keys() []key {
 				s.Variables = map[string]string{}
 				d.each(n, func(name string, at, v *yaml.Node) {
 					d.variableName(name, at)
-					if spi.SecretName(name) {
+					if secret.Named(name) {
 						d.hide(at, v)
 						d.errorf(at, "move it to secrets, as "+name+": {env: "+name+"}, or {file: PATH}", "%s looks like a secret, and a file under version control holds none", name)
 						return
 					}
 					s.Variables[name] = d.text(v)
+					if secret.InText(s.Variables[name]) != nil {
+						d.hide(at, v)
+						d.errorf(v, "move it to secrets, as "+name+": {env: "+name+"}, or {file: PATH}", "the address holds a secret, and a file under version control holds none")
+					}
 				})
 			},
 		},
@@ -290,7 +295,7 @@ func (d *decoder) object(n *yaml.Node, keys []key) {
 				return
 			}
 		}
-		if spi.SecretName(name) {
+		if secret.Named(name) {
 			d.hide(at, v)
 		}
 		d.errorf(at, d.meant(name, names), "unknown key %q", name)

@@ -81,6 +81,7 @@ var mistakes = []struct {
 	// Secrets that stand in the file themselves. Their values are told by the word geheim.
 	{yaml: least + "variables:\n  DB_PASSWORD: geheim\n", at: "4:3", says: "DB_PASSWORD looks like a secret", hint: "{env: DB_PASSWORD}", unschemed: true},
 	{yaml: least + "environments:\n  e:\n    variables: {API_SECRET: geheim}\n", at: "5:17", says: "API_SECRET looks like a secret", unschemed: true},
+	{yaml: least + "variables:\n  REGISTRY: https://u:geheim@h\n", at: "4:13", says: "the address holds a secret", hint: "{env: REGISTRY}", unschemed: true},
 	{yaml: least + "secrets:\n  S: geheim\n", at: "4:6", says: "the secret S stands here itself", hint: "{env: NAME}"},
 	{yaml: least + "secrets:\n  S: [geheim]\n", at: "4:6", says: "the secret S stands here itself"},
 	{yaml: least + "secrets:\n  S: |\n    geheim\n    geheim\n", at: "4:6", says: "the secret S stands here itself"},

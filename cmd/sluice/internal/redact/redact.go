@@ -8,11 +8,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/sluicesql/sluice/internal/secret"
 )
 
 const (
-	// mask stands in the place of a secret.
-	mask = "******"
 	// cut ends what is shown of a long text, and shortest is the least number of bytes before it.
 	cut      = "…"
 	shortest = 8
@@ -21,38 +21,58 @@ const (
 // Secrets are values that are not to be shown. The zero value has none. It may be used from any goroutine.
 type Secrets struct {
 	mu       sync.Mutex
-	forms    []string
+	forms    []form
 	replacer *strings.Replacer // of forms; nil without any
 }
 
-// Add adds the values of secrets, in each form in which messages write them: as they are, within SQL's and Go's
-// quotes, and in JSON.
+// form is a text in a form in which messages write it, and what is shown of it.
+type form struct{ text, shown string }
+
+// Add adds the values of secrets.
 func (s *Secrets) Add(values ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for _, v := range values {
-		if v == "" {
-			continue
-		}
-		quoted := strconv.Quote(v)
-		s.forms = append(s.forms, v, strings.ReplaceAll(v, "'", "''"), quoted[1:len(quoted)-1])
-		if b, err := json.Marshal(v); err == nil {
-			s.forms = append(s.forms, string(b[1:len(b)-1]))
-		}
-	}
-	// The longest first: a secret may be the beginning of another.
-	slices.SortFunc(s.forms, func(a, b string) int { return len(b) - len(a) })
-	var pairs []string
-	for _, f := range s.forms {
-		pairs = append(pairs, f, mask)
-	}
-	if pairs != nil {
-		s.replacer = strings.NewReplacer(pairs...)
+		s.Replace(v, secret.Mask)
 	}
 }
 
-// Text is text with asterisks in the place of secrets, whole ones and the beginnings of those that were cut short.
-func (s *Secrets) Text(text string) string {
+// Replace adds a value that holds secrets and what is shown of it, in each form in which messages write them: as they
+// are or on one line, within SQL's quotes, Go's, or JSON's.
+func (s *Secrets) Replace(value, shown string) {
+	if strings.TrimSpace(value) == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of, as := forms(value), forms(shown)
+	for i := range of {
+		s.forms = append(s.forms, form{of[i], as[i]})
+	}
+	// The longest first: a secret may be the beginning of another.
+	slices.SortFunc(s.forms, func(a, b form) int { return len(b.text) - len(a.text) })
+	var pairs []string
+	for _, f := range s.forms {
+		pairs = append(pairs, f.text, f.shown)
+	}
+	s.replacer = strings.NewReplacer(pairs...)
+}
+
+// forms are the forms in which messages write v.
+func forms(v string) []string {
+	quoted := strconv.Quote(v)
+	inJSON, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // a string always has a JSON form
+	}
+	line := strings.Join(strings.Fields(v), " ")
+	return []string{v, strings.ReplaceAll(v, "'", "''"), line, strings.ReplaceAll(line, "'", "''"), quoted[1 : len(quoted)-1], string(inJSON[1 : len(inJSON)-1])}
+}
+
+// Text is what is shown of a text that is no row of a table: with asterisks in the place of secrets, whole ones and the
+// beginnings of those that were cut short, and of passwords within addresses, whoever wrote them.
+func (s *Secrets) Text(text string) string { return secret.Text(s.Row(text)) }
+
+// Row is what is shown of rows: they are as they are, but for the secrets themselves.
+func (s *Secrets) Row(text string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.replacer == nil {
@@ -62,7 +82,7 @@ func (s *Secrets) Text(text string) string {
 	parts := strings.Split(text, cut)
 	for i, part := range parts[:len(parts)-1] {
 		if n := s.begun(part); n > 0 {
-			parts[i] = part[:len(part)-n] + mask
+			parts[i] = part[:len(part)-n] + secret.Mask
 		}
 	}
 	return s.replacer.Replace(strings.Join(parts, cut))
@@ -70,7 +90,8 @@ func (s *Secrets) Text(text string) string {
 
 // begun is how many bytes at the end of part, which was cut there, a secret begins with.
 func (s *Secrets) begun(part string) (most int) {
-	for _, f := range s.forms {
+	for i := range s.forms {
+		f := s.forms[i].text
 		for n := min(len(f), len(part)); n >= shortest && n > most; n-- {
 			if strings.HasSuffix(part, f[:n]) && !strings.HasPrefix(f[n:], cut) {
 				most = n

@@ -25,6 +25,7 @@ func TestText(t *testing.T) {
 		{key + " " + key + "-and-more", "****** ******"},
 		{"found '" + key[:20] + "…', " + key[:8] + "… and " + key[:7] + "…", "found '******…', ******… and " + key[:7] + "…"},
 		{"with dots … in it", "******"},
+		{"found 'it''s \"a\\b\" <é>'", "found '******'"},
 		{"found '" + key + "-and…'", "found '******…'"},
 	} {
 		if got := s.Text(c.text); got != c.want {
