@@ -33,15 +33,22 @@ func (b *binder) join(t *ast.Join) (rel, *scope, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	both := &scope{parent: b.outer, cols: slices.Concat(ls.cols, rs.cols), changing: ls.changing || rs.changing}
 	if t.On != nil {
-		both := &scope{parent: b.outer, cols: slices.Concat(ls.cols, rs.cols), changing: ls.changing || rs.changing}
+		if t.Kind == ast.InnerJoin {
+			both.subs = &subqueries{}
+		}
 		if conds, err = b.condition(t.On, both, "ON"); err != nil {
 			return nil, nil, err
 		}
 	}
 	left := joinInput{rel: l, pos: t.Left.Position(), kind: joinText(t), ttl: b.ttls.of(t.Left)}
 	right := joinInput{rel: r, pos: t.Pos, kind: joinText(t), ttl: b.ttls.of(t.Right)}
+	asked := both.subs.asked(&conds)
 	joined := b.joined(t, left, right, conds)
+	if len(asked) > 0 {
+		joined = filtered(both.subs.attach(joined), asked)
+	}
 	sc := &scope{changing: changing(joined)}
 	if len(shared) == 0 {
 		sc.cols = slices.Concat(ls.cols, rs.cols)

@@ -310,7 +310,7 @@ func (b *binder) plainCondition(e ast.Expr, sc *scope, clause string) ([]expr.Ex
 	if k := x.Type().Kind; k != types.Boolean && k != types.Null {
 		return nil, errAt(e.Position(), "%s needs a BOOLEAN, and this is %s", clause, x.Type()).Coded(ast.CodeTypeMismatch)
 	}
-	return expr.Conjuncts(x), nil
+	return factored(expr.Conjuncts(x)), nil
 }
 
 // uniqueNames gives result columns of one name a number, as Flink does: id, id0, id1.

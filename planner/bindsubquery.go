@@ -60,17 +60,35 @@ func (s *subqueries) above(windows []*relWindow) *subqueries {
 			continue
 		}
 		out.joins = append(out.joins, o)
-		// What this one gives is above the windows too.
-		if o.kind == MarkJoin {
-			late[o.mark] = true
-			continue
-		}
-		for _, id := range o.right.rel.out() {
+		for _, id := range o.gives() { // it is above the windows too
 			late[id] = true
 		}
 	}
 	s.joins = below
 	return out
+}
+
+// asked takes out of conds those that read what the subqueries give.
+func (s *subqueries) asked(conds *[]expr.Expr) []expr.Expr {
+	if s == nil || len(s.joins) == 0 {
+		return nil
+	}
+	given := colSet{}
+	for _, o := range s.joins {
+		for _, id := range o.gives() {
+			given[id] = true
+		}
+	}
+	var own, asked []expr.Expr
+	for _, c := range *conds {
+		if slices.ContainsFunc(expr.ColumnsOf(c), func(id int) bool { return given[id] }) {
+			asked = append(asked, c)
+		} else {
+			own = append(own, c)
+		}
+	}
+	*conds = own
+	return asked
 }
 
 // hasSubquery reports whether a SELECT has subqueries in its expressions.
@@ -145,7 +163,7 @@ func (b *binder) queryValue(e ast.Expr, sc *scope) (expr.Expr, error) {
 // subquery binds a query that may refer to the columns of sc, and frees it of those references.
 func (b *binder) subquery(q *ast.Query, sc *scope) (*lifted, []field, error) {
 	if sc.subs == nil {
-		return nil, nil, notAvailable(q.Pos, "a subquery at this place", "write it in WHERE, HAVING or SELECT, or as a join")
+		return nil, nil, notAvailable(q.Pos, "a subquery at this place", "write it in WHERE, HAVING, SELECT or the ON of an inner join, or as a join")
 	}
 	outer := b.outer
 	first := len(b.columns.list)

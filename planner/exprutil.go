@@ -75,6 +75,63 @@ var totalFunctions = map[string]bool{
 
 // totalCast reports whether a CAST between the types never fails: to the same or a wider type, of numbers, times and
 // truth values to text, and between dates and timestamps.
+// factored takes out of an OR what all its branches ask for: (a AND b) OR (a AND c) is a AND (b OR c), and a may be the
+// equality that a join needs. What can fail stays where the branches guard it.
+func factored(conds []expr.Expr) []expr.Expr {
+	var out []expr.Expr
+	for _, c := range conds {
+		branches := operands("OR", c)
+		if len(branches) == 1 {
+			out = append(out, c)
+			continue
+		}
+		parts := make([][]expr.Expr, len(branches))
+		for i, e := range branches {
+			parts[i] = expr.Conjuncts(e)
+		}
+		var common []expr.Expr
+		for _, e := range parts[0] {
+			if total(e) && !slices.ContainsFunc(parts[1:], func(p []expr.Expr) bool { return !holds(p, e) }) {
+				common = append(common, e)
+			}
+		}
+		if len(common) == 0 {
+			out = append(out, c)
+			continue
+		}
+		out = append(out, common...)
+		var rest []expr.Expr
+		for i := range parts {
+			parts[i] = slices.DeleteFunc(parts[i], func(e expr.Expr) bool { return holds(common, e) })
+			if len(parts[i]) > 0 {
+				rest = append(rest, expr.And(parts[i]...))
+			}
+		}
+		if len(rest) == len(parts) { // or a branch asks for nothing else
+			out = append(out, factored([]expr.Expr{mustCall("OR", rest...)})...)
+		}
+	}
+	return out
+}
+
+// operands are what a function joins in e, however it is nested: e itself where it is another.
+func operands(name string, e expr.Expr) []expr.Expr {
+	c, ok := e.(*expr.Call)
+	if !ok || c.Fn.Name != name {
+		return []expr.Expr{e}
+	}
+	var out []expr.Expr
+	for _, a := range c.Args {
+		out = append(out, operands(name, a)...)
+	}
+	return out
+}
+
+// holds reports whether e is one of es.
+func holds(es []expr.Expr, e expr.Expr) bool {
+	return slices.ContainsFunc(es, func(x expr.Expr) bool { return expr.Equal(x, e) })
+}
+
 func totalCast(from, to types.Type) bool {
 	switch {
 	case widens(from, to):

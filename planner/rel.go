@@ -188,6 +188,14 @@ func (o *relOuter) out() []int {
 	return append(append([]int(nil), l...), o.right.rel.out()...)
 }
 
+// gives are the columns that the join of a subquery adds to the rows around.
+func (o *relOuter) gives() []int {
+	if o.kind == MarkJoin {
+		return []int{o.mark}
+	}
+	return o.right.rel.out()
+}
+
 // relView is one reference to a view or WITH item. It is resolved before the rules run: into its body, or
 // into a relShared where the view has several references.
 type relView struct {

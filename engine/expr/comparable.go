@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"math"
+	"strings"
 
 	"github.com/sluicesql/sluice/engine/decimal"
 	"github.com/sluicesql/sluice/engine/row"
@@ -14,8 +15,8 @@ import (
 // comparer orders two values that are not NULL: negative, zero or positive.
 type comparer func(a, b row.Datum) int
 
-// matchTypes brings two arguments to forms that can be compared: a literal string beside a temporal value
-// is read as one, DATE widens to TIMESTAMP, precisions of different form are made the same. Numbers need no
+// matchTypes brings two arguments to forms that can be compared: a literal string beside a number, a BOOLEAN or a temporal
+// value is read as one, DATE widens to TIMESTAMP, precisions of different form are made the same. Numbers need no
 // conversion: the comparer sees both types, and so compares exact numbers exactly.
 func matchTypes(a, b Expr, i, j int) (Expr, Expr, error) {
 	ta, tb := a.Type(), b.Type()
@@ -27,13 +28,13 @@ func matchTypes(a, b Expr, i, j int) (Expr, Expr, error) {
 		return NullConst(tb), b, nil
 	case tb.Kind == types.Null:
 		return a, NullConst(ta), nil
-	case ta.IsTemporal() && tb.IsString():
+	case readsLiteral(ta, b):
 		lit, err := literalAs(b, ta, j)
 		if err != nil {
 			return nil, nil, err
 		}
 		return matchTypes(a, lit, i, j)
-	case ta.IsString() && tb.IsTemporal():
+	case readsLiteral(tb, a):
 		lit, err := literalAs(a, tb, i)
 		if err != nil {
 			return nil, nil, err
@@ -61,7 +62,17 @@ func compareRemedy(a, b types.Type) string {
 	return "; write CAST(… AS " + to.Nullable().String() + ")"
 }
 
-// literalAs reads a constant string as a temporal value.
+// readsLiteral reports whether e, beside a value of type t, is a string to be read as one. Of a string that is no literal
+// only a temporal value's error says more than that of other types.
+func readsLiteral(t types.Type, e Expr) bool {
+	if !e.Type().IsString() {
+		return false
+	}
+	_, literal := constString(e)
+	return t.IsTemporal() || literal && (t.IsNumeric() || t.Kind == types.Boolean)
+}
+
+// literalAs reads a constant string as a value to compare with those of a type.
 func literalAs(e Expr, t types.Type, i int) (Expr, error) {
 	s, ok := constString(e)
 	if !ok {
@@ -70,18 +81,38 @@ func literalAs(e Expr, t types.Type, i int) (Expr, error) {
 		}
 		return nil, argErrorf(i, "cannot compare %s with %s; write CAST(… AS %s)", e.Type().Nullable(), t.Nullable(), t.Nullable())
 	}
-	if t.Kind == types.Timestamp || t.Kind == types.TimestampLTZ || t.Kind == types.Time {
+	wanted := t.Nullable()
+	switch {
+	case t.Kind == types.Timestamp || t.Kind == types.TimestampLTZ || t.Kind == types.Time:
 		t.Precision = max(t.Precision, fractionDigits(s))
+		wanted = t.Nullable()
+	case t.IsNumeric() && !t.IsApprox():
+		t = numberType(s)
 	}
 	d, err := text.Parse(t, []byte(s), nil)
 	if err != nil {
-		return nil, argErrorf(i, "%s is no %s: %v", quote([]byte(s)), t.Nullable(), err)
+		return nil, argErrorf(i, "%s is no %s: %v", quote([]byte(s)), wanted, err)
 	}
 	if t.Kind == types.TimestampLTZ {
 		// Its value depends on the session's time zone, which is known when the query runs.
 		return must(Cast(e, t, false)), nil
 	}
 	return &Const{Value: d, T: t.Required()}, nil
+}
+
+// numberType is a type that holds the number that a string writes with all its digits: whole numbers and fractions are
+// not rounded to those that they are compared with.
+func numberType(s string) types.Type {
+	s = strings.TrimLeft(strings.TrimSpace(s), "+-")
+	whole, frac, point := strings.Cut(s, ".")
+	p := max(len(strings.TrimLeft(whole, "0"))+len(frac), 1)
+	switch {
+	case strings.ContainsAny(s, "eE"):
+		return types.Of(types.Double)
+	case p > types.MaxDecimalPrecision || !point && p < 19:
+		return types.Of(types.BigInt)
+	}
+	return types.DecimalOf(p, len(frac))
 }
 
 func fractionDigits(s string) int {
