@@ -8,12 +8,13 @@ import (
 	"github.com/sluicesql/sluice/engine/expr"
 )
 
-// materialiseSinks finds the sinks of which several rows of the query may have one primary key. Which of them shows must
-// not depend on the order in which changes arrive: the rows are kept by the sink's key, ordered by a unique key of the
-// query, whose columns must therefore stay until the sink.
+// materialiseSinks finds the sinks of which several rows of the query may have one primary key, by which a reader keeps one
+// of them, also where the sink is told of every row that comes and goes. Which one shows must not depend on the order in
+// which changes arrive: the rows are kept by the sink's key, ordered by a unique key of the query, whose columns must
+// therefore stay until the sink.
 func (j *logicalJob) materialiseSinks() error {
 	for _, s := range j.sinks {
-		if s.sink == nil || s.sink.traits.Accepts != spi.Upsert {
+		if s.sink == nil || s.sink.traits.Accepts == spi.AppendOnly || len(s.sink.key) == 0 {
 			continue
 		}
 		f := factsOf(s.in)

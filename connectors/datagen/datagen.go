@@ -5,6 +5,7 @@ package datagen
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sluicesql/sluice/connectors/spi"
@@ -97,7 +98,17 @@ func newPlan(t *spi.Table) (*plan, error) {
 		}
 		p.fields = append(p.fields, f)
 	}
-	return p, nil
+	return p, p.checkKey(t)
+}
+
+// checkKey refuses a primary key that rows would repeat. What reads the table takes the key at its word, since no event
+// takes a row back.
+func (p *plan) checkKey(t *spi.Table) error {
+	if len(t.PrimaryKey) == 0 || slices.ContainsFunc(t.PrimaryKey, func(i int) bool { return p.fields[i].sequence }) {
+		return nil
+	}
+	name := t.Columns[t.PrimaryKey[0]].Name
+	return &spi.OptionError{Name: "connector", Value: true, Msg: fmt.Sprintf("datagen makes up the columns of the PRIMARY KEY at random, so that rows repeat it; set 'fields.%s.kind' = 'sequence', or leave the key out", name)}
 }
 
 // checkNames refuses options for columns that the table does not have, and parts that no field has.

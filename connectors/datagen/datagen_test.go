@@ -109,3 +109,16 @@ func TestBadOptions(t *testing.T) {
 		}
 	}
 }
+
+// A key that rows would repeat is refused; one with a sequence in it is not.
+func TestPrimaryKey(t *testing.T) {
+	t.Parallel()
+	random, both := table(spi.Options{}), table(spi.Options{"fields.small.kind": "sequence", "fields.small.start": "1", "fields.small.end": "9"})
+	random.PrimaryKey, both.PrimaryKey = []int{0, 1}, []int{0, 1}
+	if _, err := connectorOf().CheckSource(random); err == nil || !strings.Contains(err.Error(), "set 'fields.id.kind' = 'sequence'") {
+		t.Error(err)
+	}
+	if _, err := connectorOf().CheckSource(both); err != nil {
+		t.Error(err)
+	}
+}
