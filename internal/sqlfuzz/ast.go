@@ -81,6 +81,8 @@ type from struct {
 	alias string
 	cols  []column // of a table or derived table
 
+	lateral bool // sub looks at what is on its left
+
 	values [][]*expr // of VALUES
 	unnest *expr     // an array; the elements are the one column
 

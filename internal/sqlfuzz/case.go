@@ -79,6 +79,9 @@ func (g *generator) execution(c *oracle.Case) {
 
 func (g *generator) table(name string) oracle.Table {
 	t := oracle.Table{Name: name, Columns: []oracle.Column{{Name: "k", Type: types.Of(pick(g, types.Int, types.BigInt))}}, Key: []int{0}}
+	if g.chance(15) {
+		t.Columns[0].Type = pick(g, types.String(), types.DecimalOf(8, 2), types.Of(types.Date))
+	}
 	for i := range 2 + g.rng.IntN(4) {
 		typ := pick(g, types.Of(types.Int), types.Of(types.BigInt), types.Of(types.BigInt), types.String(), types.String(),
 			types.Of(types.Boolean), types.DecimalOf(8, 2), types.Of(types.Double), types.Of(types.Date))

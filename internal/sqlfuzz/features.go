@@ -43,17 +43,20 @@ const (
 	Unnest          Feature = "unnest"             // CROSS JOIN UNNEST of an array of columns
 	OrderedAgg      Feature = "ordered-agg"        // LISTAGG, ARRAY_AGG, FIRST_VALUE, LAST_VALUE
 	RichExpressions Feature = "rich-expressions"   // functions that SQLite lacks
+	Lateral         Feature = "lateral"            // joins with a query that looks at the rows on the left
+	GroupSubquery   Feature = "group-subquery"     // subqueries in GROUP BY, aggregates and HAVING
+	Neighbours      Feature = "neighbours"         // LAG, LEAD, NTILE
 )
 
 // All are all features.
 var All = []Feature{
 	OuterJoins, CrossJoins, NonEqui, In, Exists, Correlated, Scalar, Branches, Aggregates, DistinctAgg, FilterAgg, GroupingSets,
 	Statistics, TopN, Rank, Qualify, Limit, Over, Distinct, UnionAll, SetOps, SetOpsAll, With, WindowSubquery, Using, Values, Unnest, OrderedAgg,
-	RichExpressions,
+	RichExpressions, Lateral, GroupSubquery, Neighbours,
 }
 
 // notSQLite are those for which SQLite has no words.
-var notSQLite = []Feature{GroupingSets, Statistics, Qualify, SetOpsAll, Using, Values, Unnest, OrderedAgg, RichExpressions}
+var notSQLite = []Feature{GroupingSets, Statistics, Qualify, SetOpsAll, Using, Values, Unnest, OrderedAgg, RichExpressions, Lateral}
 
 // Features is a set of them.
 type Features map[Feature]bool

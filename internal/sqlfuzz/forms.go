@@ -192,6 +192,24 @@ var overs = []*form{
 	{sluice: "COUNT($1) OVER ($w)", args: []kind{kindString}, out: kindInt, max: small(maxGroup)},
 }
 
+// neighbours are the window functions of the rows before and after, which take no frame.
+var neighbours = []*form{
+	{sluice: "LAG($1) OVER ($w)", args: []kind{kindInt}, out: kindInt},
+	{sluice: "LEAD($1, 2, 7) OVER ($w)", args: []kind{kindInt}, out: kindInt, max: func(m []int64) int64 { return max(m[0], 7) }},
+	{sluice: "LEAD($1) OVER ($w)", args: []kind{kindString}, out: kindString},
+	{sluice: "NTILE(3) OVER ($w)", out: kindInt, max: small(3)},
+}
+
+// frames are those of aggregates over windows; an empty one is that of the order.
+var frames = []string{
+	"", "ROWS BETWEEN 2 PRECEDING AND CURRENT ROW", "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW", "ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING",
+	"ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING", "ROWS BETWEEN 1 FOLLOWING AND 3 FOLLOWING", "ROWS BETWEEN 3 PRECEDING AND 2 PRECEDING",
+	"RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
+}
+
+// groupingForm tells whether a key of the grouping sets is left out.
+var groupingForm = &form{sluice: "GROUPING($1)", out: kindInt, max: small(1)}
+
 // Subqueries in expressions.
 var (
 	existsForm    = &form{sluice: "EXISTS ($q)", out: kindBool}
@@ -199,7 +217,17 @@ var (
 	inForm        = &form{sluice: "($1 IN ($q))", out: kindBool}
 	notInForm     = &form{sluice: "($1 NOT IN ($q))", out: kindBool}
 	scalarForm    = &form{sluice: "($q)"}
+	// SQLite and DuckDB bind = ANY otherwise, or not at all.
+	anyForm = &form{sluice: "($1 = ANY ($q))", sqlite: "($1 IN ($q))", duckdb: "($1 IN ($q))", out: kindBool}
+	allForm = &form{sluice: "($1 <> ALL ($q))", sqlite: "($1 NOT IN ($q))", duckdb: "($1 NOT IN ($q))", out: kindBool}
 )
+
+// operands are expressions with a subquery in a place that is looked at several times.
+var operands = []*form{
+	{sluice: "CASE $1 WHEN $2 THEN $3 WHEN $3 THEN $2 ELSE 5 END", args: []kind{kindInt, kindInt, kindInt}, out: kindInt, max: func(m []int64) int64 { return max(m[1], m[2], 5) }},
+	{sluice: "($1 BETWEEN $2 AND $3)", args: []kind{kindInt, kindInt, kindInt}, out: kindBool},
+	{sluice: "($1 NOT IN ($2, $3))", args: []kind{kindInt, kindInt, kindInt}, out: kindBool},
+}
 
 // taken is for engines that evaluate a subquery in a branch that no row takes: DuckDB refuses its second row.
 const taken = "CASE WHEN $2 THEN $1 ELSE $1 END"
@@ -218,6 +246,7 @@ var quotient = &form{sluice: "(100 / $1)"}
 var (
 	andForm  = &form{sluice: "($1 AND $2)", out: kindBool}
 	equals   = &form{sluice: "($1 = $2)", out: kindBool}
+	same     = &form{sluice: "($1 IS NOT DISTINCT FROM $2)", out: kindBool}
 	compares = []*form{{sluice: "($1 < $2)", out: kindBool}, {sluice: "($1 <> $2)", out: kindBool}, {sluice: "($1 >= $2)", out: kindBool}}
 	atMost   = &form{sluice: "($1 <= $2)", out: kindBool}
 	between  = &form{sluice: "($1 BETWEEN $2 AND $3)", out: kindBool}

@@ -16,6 +16,7 @@ type generator struct {
 	names    int
 	budget   int // of tables named in the query
 	subquery int // how deep inside of subqueries in expressions
+	scalars  []written
 }
 
 // relation is what FROM can name.
@@ -243,8 +244,10 @@ func (g *generator) anyKind(cols []*expr) kind {
 
 // group groups a selection, and returns what its items and HAVING may use.
 func (g *generator) group(s *selection, sc *scope) *scope {
-	g.subquery++ // subqueries have no place in GROUP BY and in aggregates
-	defer func() { g.subquery-- }()
+	if !g.with(GroupSubquery, 40) {
+		g.subquery++
+		defer func() { g.subquery-- }()
+	}
 	for range g.rng.IntN(3) {
 		e := pick(g, sc.cols...).clone()
 		if g.chance(20) {
@@ -266,6 +269,9 @@ func (g *generator) group(s *selection, sc *scope) *scope {
 	out := &scope{cols: cloneExprs(s.group)}
 	for range 1 + g.rng.IntN(3) {
 		out.cols = append(out.cols, g.aggregate(sc))
+	}
+	if s.sets != "" && g.chance(40) {
+		out.cols = append(out.cols, &expr{kind: kindInt, form: groupingForm, args: []*expr{pick(g, s.group...).clone()}, max: 1})
 	}
 	if len(s.group) > 0 && g.chance(20) {
 		s.having = g.expr(kindBool, 1, out)
@@ -302,9 +308,11 @@ func (g *generator) overs(cols []*expr) []*expr {
 	var out []*expr
 	var tied *window // the first in which rows that are equal in all columns get different values
 	for range 1 + g.rng.IntN(2) {
-		list := overs
+		list, framed := overs, true
 		if g.chance(30) {
-			list = ranks
+			list, framed = ranks, false
+		} else if g.with(Neighbours, 20) {
+			list, framed = neighbours, false
 		}
 		f := pick(g, list...)
 		w := &window{}
@@ -312,13 +320,13 @@ func (g *generator) overs(cols []*expr) []*expr {
 			w.partition = []*expr{pick(g, cols...).clone()}
 		}
 		w.order = g.totalOrder(cols)
-		if list[0] != ranks[0] {
-			w.frame = pick(g, "", "ROWS BETWEEN 2 PRECEDING AND CURRENT ROW", "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW")
+		if framed {
+			w.frame = pick(g, frames...)
 			if g.chance(25) {
 				w.order, w.frame = w.order[:1], "" // RANGE, with ties
 			}
 		}
-		if list[0] == ranks[0] || w.frame != "" {
+		if !framed || w.frame != "" {
 			if tied == nil {
 				tied = w
 			} else {

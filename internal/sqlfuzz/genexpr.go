@@ -83,7 +83,10 @@ func (g *generator) expr(k kind, depth int, sc *scope) *expr {
 		return g.leaf(k, sc)
 	}
 	if k == kindInt && g.subquery == 0 && g.budget > 0 && g.with(Scalar, 4) {
-		return g.scalarSubquery(k, sc)
+		return g.scalar(k, sc)
+	}
+	if (k == kindInt || k == kindBool) && g.subquery == 0 && g.budget > 0 && g.with(Scalar, 3) {
+		return g.operand(k, sc)
 	}
 	if k == kindInt && g.subquery == 0 && g.budget > 0 && g.with(Branches, 3) {
 		return g.untaken(sc)
@@ -145,7 +148,7 @@ func (g *generator) predicateSubquery(sc *scope) *expr {
 	var e *expr
 	switch {
 	case g.with(In, 8):
-		f := pick(g, inForm, inForm, notInForm)
+		f := pick(g, inForm, inForm, notInForm, anyForm, allForm)
 		arg := g.leaf(g.anyKind(sc.cols), sc)
 		e = &expr{kind: kindBool, form: f, args: []*expr{arg}}
 		e.sub = g.inner(sc, []kind{arg.kind}, 25)
@@ -190,6 +193,53 @@ func (g *generator) correlate(s *selection, sc *scope, pairs bool) {
 		s.where = c
 		return
 	}
+}
+
+// scalar is a subquery of one value; now and then one that was written before over the same columns.
+func (g *generator) scalar(k kind, sc *scope) *expr {
+	for _, m := range g.scalars {
+		if m.e.kind == k && len(m.cols) == len(sc.cols) && &m.cols[0] == &sc.cols[0] && g.chance(50) {
+			return m.e.clone()
+		}
+	}
+	e := g.scalarSubquery(k, sc)
+	if g.with(Correlated, 25) {
+		e = g.firstOf(k, sc)
+	}
+	g.scalars = append(g.scalars, written{e, sc.cols})
+	return e
+}
+
+// written is a subquery with the columns that it can look at.
+type written struct {
+	e    *expr
+	cols []*expr
+}
+
+// operand is an expression that looks at the value of a subquery several times.
+func (g *generator) operand(k kind, sc *scope) *expr {
+	f := g.form(operands, func(f *form) bool { return f.out == k })
+	e := &expr{kind: k, form: f}
+	var ms []int64
+	for i, ak := range f.args {
+		a := g.leaf(ak, sc)
+		if i == 0 {
+			a = g.scalar(ak, sc)
+		}
+		e.args, ms = append(e.args, a), append(ms, a.max)
+	}
+	e.max = f.bound(ms)
+	return e
+}
+
+// firstOf is a column of the first row of those that are equal to the row around.
+func (g *generator) firstOf(k kind, sc *scope) *expr {
+	g.subquery++
+	defer func() { g.subquery-- }()
+	q := g.selection(0, &scope{}, []kind{k})
+	g.correlate(q.sel, sc, false)
+	q.order, q.limit = g.totalOrder(columnsOf("", q.cols)), 1
+	return &expr{kind: k, form: scalarForm, max: q.cols[0].max, sub: q}
 }
 
 // scalarSubquery is an aggregate of all rows: exactly one.

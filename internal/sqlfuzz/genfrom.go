@@ -18,7 +18,34 @@ func (g *generator) from(depth int) (*from, []*expr) {
 		u.cols = []column{{g.name("c"), kindInt, u.unnest.max}}
 		f, cols = &from{join: "CROSS JOIN", l: f, r: u}, append(cols, columnsOf(u.alias, u.cols)...)
 	}
+	if g.subquery == 0 && g.budget > 0 && g.with(Lateral, 8) {
+		return g.lateral(f, cols)
+	}
 	return f, cols
+}
+
+// lateral joins with a query that compares with the rows on its left: all of its rows, the first ones, or an aggregate.
+func (g *generator) lateral(l *from, lcols []*expr) (*from, []*expr) {
+	g.subquery++
+	defer func() { g.subquery-- }()
+	around := &scope{cols: lcols}
+	r := &from{lateral: true, alias: g.name("a")}
+	if g.with(Aggregates, 30) {
+		r.sub = g.scalarSubquery(kindInt, around).sub
+	} else {
+		r.sub = g.selection(0, &scope{}, nil)
+		first := g.with(Limit, 50)
+		g.correlate(r.sub.sel, around, !first && !r.sub.sel.groups())
+		if first {
+			r.sub.order, r.sub.limit = g.totalOrder(columnsOf("", r.sub.cols)), 1+g.rng.IntN(3)
+		}
+	}
+	r.cols = r.sub.cols
+	j := &from{join: "CROSS JOIN", l: l, r: r}
+	if g.with(OuterJoins, 50) {
+		j.join, j.on = "LEFT JOIN", &expr{kind: kindBool, form: literalForm, text: "TRUE"}
+	}
+	return j, append(slices.Clone(lcols), columnsOf(r.alias, r.cols)...)
 }
 
 // factor is a table, a view, a common table expression, or a derived table.
@@ -117,12 +144,17 @@ func (g *generator) join(l *from, lcols []*expr, r *from, rcols []*expr) (*from,
 		return j, cols
 	}
 	nonEqui := j.join == "JOIN" && g.with(NonEqui, 8)
-	for range 3 { // an equality of columns, if they have kinds in common
+	for i := range 3 { // an equality of columns, if they have kinds in common
 		a := pick(g, lcols...)
+		if before := l.key(); i == 0 && before != nil && g.chance(40) { // several joins by one key
+			a = before
+		}
 		if b := g.column(a.kind, rcols); b != nil && a.kind != kindDouble {
 			form := equals
 			if nonEqui {
 				form = pick(g, compares...)
+			} else if g.chance(12) {
+				form = same
 			}
 			args := []*expr{a.clone(), b.clone()}
 			if g.chance(10) {
@@ -144,11 +176,29 @@ func (g *generator) join(l *from, lcols []*expr, r *from, rcols []*expr) (*from,
 		}
 		return l, lcols
 	}
+	if a := pick(g, lcols...); a.kind != kindDouble && g.chance(20) {
+		if b := g.column(a.kind, rcols); b != nil {
+			more := &expr{kind: kindBool, form: pick(g, equals, equals, same), args: []*expr{a.clone(), b.clone()}}
+			j.on = &expr{kind: kindBool, form: andForm, args: []*expr{j.on, more}}
+		}
+	}
 	if g.chance(25) {
 		residual := g.expr(kindBool, 1, &scope{cols: cols})
 		j.on = &expr{kind: kindBool, form: andForm, args: []*expr{j.on, residual}}
 	}
 	return j, cols
+}
+
+// key is a column by which the join joins its left side, or nil.
+func (f *from) key() *expr {
+	on := f.on
+	for on != nil && on.form == andForm {
+		on = on.args[0]
+	}
+	if on == nil || on.form != equals || on.args[0].form != columnForm {
+		return nil
+	}
+	return on.args[0]
 }
 
 // column is a column of a kind, or nil.

@@ -181,6 +181,9 @@ func (w *writer) from(f *from) {
 		w.expr(f.unnest)
 		w.WriteByte(')')
 	case f.sub != nil:
+		if f.lateral {
+			w.WriteString("LATERAL ")
+		}
 		w.WriteByte('(')
 		w.query(f.sub)
 		w.WriteByte(')')
