@@ -228,6 +228,9 @@ func (c *console) quits() {
 	if code := c.ends(); code != 0 {
 		c.t.Errorf("exit code %d\n%s", code, c.sees())
 	}
+	if strings.Contains(c.wrote(), "\x1b7\x1b[?1049l") {
+		c.t.Error("the terminal is given back as after a crash")
+	}
 }
 
 // resizes gives the terminal another size.

@@ -23,8 +23,8 @@ func (s *shell) nextInput() string {
 
 // converse reads statements from the terminal and runs them, until the end is asked for.
 func (s *shell) converse(historyFile string) error {
-	// A crash is to end the process by a signal: whoever started it then gives the terminal its modes back, which the
-	// line editor has changed.
+	// A crash is to end the process by a signal: the user's shell then gives the terminal its own modes, rather than
+	// keeping those that it finds where it is faster than the guard.
 	debug.SetTraceback("crash")
 	history, err := repl.OpenHistory(historyFile, diag.MaskTyped)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -51,7 +52,7 @@ var endings = map[string]func(*Guard){
 		go func() { panic("the reason") }()
 		select {}
 	},
-	"deadlock": func(*Guard) { select {} }, // which is no panic
+	"fatal error": func(*Guard) { new(sync.Mutex).Unlock() }, // which is no panic
 }
 
 // othersModes are the modes that a shell has at its prompt.
@@ -189,7 +190,7 @@ func TestSignalsToTheGuard(t *testing.T) {
 // leaves the reason of what is no panic out of the report.
 func TestCrash(t *testing.T) {
 	t.Parallel()
-	for ending, reason := range map[string]string{"panic": "panic: the reason\n", "deadlock": ""} {
+	for ending, reason := range map[string]string{"panic": "panic: the reason\n", "fatal error": ""} {
 		got := run(t, ending, nil)
 		_, told, _ := strings.Cut(got, leave+plain)
 		_, told, again := strings.Cut(told, leave)
