@@ -5,7 +5,7 @@ import (
 
 	"github.com/goccy/go-json"
 	"github.com/sluicesql/sluice/connectors/spi"
-	"github.com/sluicesql/sluice/internal/fault"
+	"github.com/sluicesql/sluice/engine/state"
 )
 
 // cutRecord is where an epoch ended: what the epoch log holds of every epoch, and a checkpoint of its last one.
@@ -37,7 +37,7 @@ func (c *cutRecord) encode() ([]byte, error) { return json.Marshal(c) }
 func decodeCut(b []byte, where string) (cutRecord, error) {
 	var c cutRecord
 	if err := json.Unmarshal(b, &c); err != nil {
-		return c, fault.Errorf(fault.StateDamaged, "%s holds no readable cut: %w", where, err)
+		return c, state.Damaged("%s holds no readable cut: %w", where, err)
 	}
 	return c, nil
 }
@@ -93,8 +93,7 @@ func (j *Job) recover() (last cutRecord, replay []cutRecord, found bool, err err
 			continue // a crash between commit and truncation leaves older ones
 		}
 		if next := last.Epoch + uint64(len(replay)) + 1; c.Epoch != next {
-			return last, nil, false, fault.Errorf(fault.StateDamaged, "the state in %s holds epochs up to %d, and its epoch log goes on with %d: a checkpoint is lost. A file was damaged, or replaced by one from an older copy", j.cfg.StateDir, next-1, c.Epoch).
-				Fix("start from a savepoint, or with another --state-dir, which reads the inputs again")
+			return last, nil, false, state.Damaged("the state in %s holds epochs up to %d, and its epoch log goes on with %d: a checkpoint is lost. A file was damaged, or replaced by one from an older copy", j.cfg.StateDir, next-1, c.Epoch)
 		}
 		replay = append(replay, c)
 	}

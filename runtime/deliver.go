@@ -78,7 +78,7 @@ func (j *Job) identify() error {
 		return err
 	}
 	if j.generation, err = strconv.ParseUint(string(generation), 10, 64); err != nil {
-		return fault.Errorf(fault.StateDamaged, "state directory %s: its generation %q is no number", j.cfg.StateDir, generation)
+		return state.Damaged("state directory %s: its generation %q is no number", j.cfg.StateDir, generation)
 	}
 	return nil
 }
@@ -199,7 +199,7 @@ func (o *outbox) check(m spi.Marker, last cutRecord) error {
 		return fault.Errorf(fault.StateSink, "the sink holds the output of job %s, and the state in %s is that of job %s", m.Job, j.cfg.StateDir, j.id).
 			Fix("give this job a sink of its own (another topic and another 'sink.transactional-id-prefix'), or start it with the state directory of that job. %s", o.markerPlace())
 	case m.Generation > j.generation:
-		return fault.Errorf(fault.StateSink, "the sink holds output of generation %d of this job, and the state in %s is of generation %d: the job was restored from a savepoint since, and goes on with another state directory", m.Generation, j.cfg.StateDir, j.generation)
+		return fault.Errorf(fault.StateSink, "the sink holds output of generation %d of this job, and the state in %s is of generation %d: the job was restored from a savepoint since, and goes on with another state directory", m.Generation, j.cfg.StateDir, j.generation).Fix("start it with that directory")
 	case m.Generation == j.generation && m.Checkpoint > last.Epoch:
 		return fault.Errorf(fault.StateSink, "the sink holds the output of checkpoint %d, and the state in %s is of checkpoint %d, which is older: is it a copy?", m.Checkpoint, j.cfg.StateDir, last.Epoch).
 			Fix("start from the directory that the job ran with last, or from a savepoint")

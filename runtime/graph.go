@@ -121,7 +121,7 @@ func (g *graph) setFragmentTables(stage int, stateful []planner.Node, kept map[p
 				next++
 			}
 			if next == 256 || stage > 255 {
-				return fault.Errorf(fault.JobLimit, "the query has more joins than a job can hold: there may be 256 stages with 256 tables each")
+				return fault.Errorf(fault.JobLimit, "the query has more joins than a job can hold: there may be 256 stages with 256 tables each").Fix("divide the query: write a part of it to a table of its own, in another job")
 			}
 			g.tables[node] = append(g.tables[node], state.TableID(uint8(stage), uint8(next)))
 			next++

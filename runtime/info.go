@@ -10,7 +10,6 @@ import (
 	"github.com/goccy/go-json"
 
 	"github.com/sluicesql/sluice/engine/state"
-	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // Info is what a state directory, or a savepoint, holds.
@@ -112,7 +111,7 @@ func readInfo(fs state.FS, dir string, store *state.Store) (*Info, error) {
 	if note != nil {
 		n := &SavepointNote{}
 		if err := json.Unmarshal(note, n); err != nil {
-			return nil, fault.Errorf(fault.StateDamaged, "%s holds no readable note of its savepoint: %w", dir, err)
+			return nil, state.Damaged("%s holds no readable note of its savepoint: %w", dir, err)
 		}
 		if savepoint {
 			i.Savepoint = n
@@ -208,7 +207,7 @@ func (i *Info) addOperators(was *planRecord, store *state.Store) error {
 	return store.Each(func(e state.StoredEntry) error {
 		t := tables[e.Table]
 		if t == nil {
-			return fault.Errorf(fault.StateDamaged, "it holds rows of table %d, which its plan does not have", e.Table)
+			return state.Damaged("it holds rows of table %d, which its plan does not have", e.Table)
 		}
 		t.Rows++
 		t.Bytes += int64(e.Bytes)

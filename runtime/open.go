@@ -17,7 +17,7 @@ import (
 // open opens state, sources and sinks, recovers, and builds all tasks. What it opened, close lets go of.
 func (j *Job) open(ctx context.Context) error {
 	if p := j.cfg.Parallelism; p < 1 || p > keyenc.KeyGroups {
-		return fault.Errorf(fault.CommandLine, "parallelism %d is not between 1 and %d", p, keyenc.KeyGroups)
+		return fault.Errorf(fault.CommandLine, "parallelism %d is not between 1 and %d", p, keyenc.KeyGroups).Fix("give another --parallelism")
 	}
 	for _, s := range j.cfg.Plan.Sinks {
 		if s.Transactional && !j.durable() {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/goccy/go-json"
 
+	"github.com/sluicesql/sluice/engine/state"
 	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/planner"
 )
@@ -109,7 +110,7 @@ func decodePlan(b []byte, dir, version string) (*planRecord, error) {
 	}
 	r := &planRecord{}
 	if err := json.Unmarshal(b, r); err != nil {
-		return nil, fault.Errorf(fault.StateDamaged, "the state in %s holds no readable plan: %w", dir, err)
+		return nil, state.Damaged("the state in %s holds no readable plan: %w", dir, err)
 	}
 	if r.Signatures != planner.SignatureVersion {
 		return nil, fault.Errorf(fault.StateVersion, "the state in %s was written by %s, which describes plans in form %d; this sluice (%s) knows form %d", dir, r.Version, r.Signatures, version, planner.SignatureVersion).

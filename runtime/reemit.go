@@ -113,7 +113,7 @@ func (r *reemission) walk(n planner.Node) error {
 		return fault.Errorf(fault.JobRequest, "its VALUES pass no operator that keeps them").
 			Fix("start with another --state-dir to write them again")
 	case *planner.DeadLetters:
-		return fault.Errorf(fault.JobRequest, "it holds messages that could not be read, which no state keeps")
+		return fault.Errorf(fault.JobRequest, "it holds messages that could not be read, which no state keeps").Fix("leave it out of --reemit")
 	}
 	if planner.StateTables(n) > 0 {
 		r.from[n] = true

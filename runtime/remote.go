@@ -213,7 +213,7 @@ type Remote struct {
 }
 
 // ErrNotRunning says that no job runs on a state directory.
-var ErrNotRunning error = fault.Errorf(fault.JobUnknown, "no job runs on it")
+var ErrNotRunning error = fault.Errorf(fault.JobUnknown, "no job runs on it").Fix("sluice jobs lists those that run")
 
 // Dial finds the job that runs on a state directory. The error is ErrNotRunning (wrapped) when there is none.
 func Dial(dir string) (*Remote, error) {
@@ -293,13 +293,13 @@ func (r *Remote) post(what, dir string) error {
 
 func (r *Remote) read(resp *http.Response, err error, v any) error {
 	if err != nil {
-		return fault.Errorf(fault.JobUnknown, "the job of %s: %w", r.dir, err)
+		return fault.Errorf(fault.JobUnknown, "the job of %s: %w", r.dir, err).Fix("it may have ended: sluice jobs lists those that run")
 	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
 	switch {
 	case err != nil:
-		return fault.Errorf(fault.JobUnknown, "the job of %s: %w", r.dir, err)
+		return fault.Errorf(fault.JobUnknown, "the job of %s: %w", r.dir, err).Fix("it may have ended: sluice jobs lists those that run")
 	case resp.StatusCode != http.StatusOK:
 		return readError(resp.Header, b)
 	case v == nil:

@@ -31,10 +31,10 @@ type request struct {
 }
 
 // errResumed answers a pause that was ended before it was complete.
-var errResumed = fault.Errorf(fault.JobRequest, "the job was resumed before the pause was complete")
+var errResumed = fault.Errorf(fault.JobRequest, "the job was resumed before the pause was complete").Fix("pause it again")
 
 // errEnded answers requests that the job's end overtook.
-var errEnded = fault.Errorf(fault.JobUnknown, "the job has ended")
+var errEnded = fault.Errorf(fault.JobUnknown, "the job has ended").Fix("sluice jobs lists those that run")
 
 // Pause has the readers stop reading. When it returns without error, what was read before is in the sinks, and
 // durable. Only Resume ends it; a pause outlives the process where there is a state directory.
@@ -59,7 +59,7 @@ func (j *Job) Paused() bool { return j.halted.Load() }
 
 func (j *Job) ask(ctx context.Context, r *request) error {
 	if (r.action == takeSavepoint || r.action == stopWithSavepoint) && !j.durable() {
-		return fault.Errorf(fault.Savepoint, "a savepoint is a copy of a state directory, and this job has none")
+		return fault.Errorf(fault.Savepoint, "a savepoint is a copy of a state directory, and this job has none").Fix("start it with --state-dir")
 	}
 	r.done = make(chan error, 1)
 	select {

@@ -98,7 +98,7 @@ func CopySavepoint(dir, target, version string) error {
 
 func copySavepoint(store *state.Store, dir, target, version string) error {
 	if store.Cut() == nil {
-		return fault.Errorf(fault.StateDirectory, "%s holds no checkpoint: no job has run on it", dir)
+		return fault.Errorf(fault.StateDirectory, "%s holds no checkpoint: no job has run on it", dir).Fix("name the state directory of a job that has run")
 	}
 	j := &Job{cfg: Config{StateDir: dir, Version: version}, store: store}
 	if err := j.identify(); err != nil {

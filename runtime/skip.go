@@ -9,6 +9,7 @@ import (
 	"github.com/goccy/go-json"
 
 	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/engine/state"
 	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/internal/near"
 )
@@ -73,7 +74,7 @@ func (j *Job) applySkips(a *adoption, replay []cutRecord) error {
 		switch {
 		case slices.Contains(all, named): // the same command line again
 		case s.Offset < at.Offset:
-			return fault.Errorf(fault.JobRequest, "--skip %s: this message was read already, or lies before where the job begins: it goes on at offset %d", s, at.Offset)
+			return fault.Errorf(fault.JobRequest, "--skip %s: this message was read already, or lies before where the job begins: it goes on at offset %d", s, at.Offset).Fix("leave it out of --skip")
 		default:
 			all = append(all, named)
 		}
@@ -110,7 +111,7 @@ func (j *Job) notedSkips() ([]Skip, error) {
 
 func decodeSkips(b []byte, dir string) (skips []Skip, err error) {
 	if err := json.Unmarshal(b, &skips); err != nil {
-		return nil, fault.Errorf(fault.StateDamaged, "%s holds no readable list of skipped messages: %w", dir, err)
+		return nil, state.Damaged("%s holds no readable list of skipped messages: %w", dir, err)
 	}
 	return skips, nil
 }
@@ -124,7 +125,7 @@ func (j *Job) resolveSkip(s Skip, replay []cutRecord) (spi.Position, error) {
 			continue
 		}
 		if _, ok := t.source.(spi.Skipper); !ok {
-			return spi.Position{}, fault.Errorf(fault.JobRequest, "the connector of table %s has no messages that could be skipped", s.Table)
+			return spi.Position{}, fault.Errorf(fault.JobRequest, "the connector of table %s has no messages that could be skipped", s.Table).Fix("leave it out of --skip: tables of Kafka topics have such messages")
 		}
 		at, err := findPosition(s, t.source.Positions())
 		if err != nil || len(replay) == 0 {

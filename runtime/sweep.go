@@ -114,14 +114,14 @@ func (j *Job) newSweep(o SweepOptions) (*sweep, error) {
 		return nil, fault.Errorf(fault.JobRequest, "the job reads no table %s", o.Table).Fix("%s", amongKnown(o.Table, "it reads", names))
 	}
 	if s.scan.Spec.Mode != spi.Upsert {
-		return nil, fault.Errorf(fault.JobRequest, "table %s is not kept as a map from PRIMARY KEY to row, so that nothing tells which of its rows a snapshot shows again", o.Table)
+		return nil, fault.Errorf(fault.JobRequest, "table %s is not kept as a map from PRIMARY KEY to row, so that nothing tells which of its rows a snapshot shows again", o.Table).Fix("declare its PRIMARY KEY, and leave '%s' at true", planner.OptEventsDuplicate)
 	}
 	last, replay, found, err := j.sweepable()
 	if err != nil {
 		return nil, err
 	}
 	if !found {
-		return nil, fault.Errorf(fault.StateDirectory, "%s holds no checkpoint: no job has run on it", j.cfg.StateDir)
+		return nil, fault.Errorf(fault.StateDirectory, "%s holds no checkpoint: no job has run on it", j.cfg.StateDir).Fix("name the state directory of a job that has read the table")
 	}
 	if len(replay) > 0 {
 		return nil, fault.Errorf(fault.StateUnended, "the job of %s did not end in order", j.cfg.StateDir).
@@ -235,7 +235,7 @@ func (s *sweep) since(given []spi.Position) ([]spi.Position, error) {
 	for _, p := range s.last {
 		i := slices.IndexFunc(given, func(g spi.Position) bool { return g.Partition == p.Partition && (g.Topic == "" || g.Topic == p.Topic) })
 		if i < 0 {
-			return nil, fault.Errorf(fault.JobRequest, "say where the snapshot begins in partition %d of %s too", p.Partition, p.Topic)
+			return nil, fault.Errorf(fault.JobRequest, "where the snapshot begins in partition %d of %s is not said", p.Partition, p.Topic).Fix("add --since-offset %s/%d@OFFSET, or say it by --since-timestamp", p.Topic, p.Partition)
 		}
 		if given[i].Offset > p.Offset {
 			return nil, fault.Errorf(fault.JobRequest, "the job has read partition %d of %s up to offset %d, and the snapshot is to begin at %d", p.Partition, p.Topic, p.Offset, given[i].Offset).
@@ -343,7 +343,7 @@ func (j *Job) notedSweep() (*sweepNote, error) {
 	}
 	n := &sweepNote{}
 	if err := json.Unmarshal(b, n); err != nil {
-		return nil, fault.Errorf(fault.StateDamaged, "%s holds no readable note of a sweep: %w", j.cfg.StateDir, err)
+		return nil, state.Damaged("%s holds no readable note of a sweep: %w", j.cfg.StateDir, err)
 	}
 	return n, nil
 }

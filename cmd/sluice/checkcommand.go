@@ -165,7 +165,7 @@ func sqlFiles(dir string, apart bool) (pipelines, files []string, err error) {
 		return nil
 	})
 	if err == nil && files == nil && pipelines == nil {
-		err = fault.Errorf(fault.File, "%s: there is no pipeline and no .sql file in this folder", dir)
+		err = fault.Errorf(fault.File, "%s: there is no pipeline and no .sql file in this folder", dir).Fix("name a folder that has one, or the files themselves")
 	}
 	return pipelines, files, err
 }

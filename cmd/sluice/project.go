@@ -26,7 +26,7 @@ func (e *environmentFlag) add(flags *pflag.FlagSet) {
 
 // refuse is the error of an environment that is asked for where there is no pipeline to have it.
 func (e environmentFlag) refuse() error {
-	return wrong(fault.Errorf(fault.CommandLine, "--env %s is for the folder of a pipeline; these are SQL files", string(e)))
+	return wrong(fault.Errorf(fault.CommandLine, "--env %s is for the folder of a pipeline; these are SQL files", string(e)).Fix("name the folder of its sluice.yaml, or leave --env out"))
 }
 
 // project is what a command line names: SQL files, or the folder of a pipeline, which stands for its files and says

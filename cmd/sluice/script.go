@@ -233,7 +233,7 @@ func readScript(file string) (name, text string, err error) {
 		return "", "", fault.Errorf(fault.File, "%s is a directory", file).
 			Fix("name the SQL files in it")
 	case info.Size() > parser.MaxText:
-		return "", "", fault.Errorf(fault.File, "%s has %d bytes; a script may have %d", file, info.Size(), parser.MaxText)
+		return "", "", fault.Errorf(fault.File, "%s has %d bytes; a script may have %d", file, info.Size(), parser.MaxText).Fix("divide it")
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -254,5 +254,5 @@ func noSuchFile(file string) error {
 		return fault.Errorf(fault.File, "%s: no such file", file).
 			Fix("did you mean %s?", filepath.Join(filepath.Dir(file), known))
 	}
-	return fault.Errorf(fault.File, "%s: no such file", file)
+	return fault.Errorf(fault.File, "%s: no such file", file).Fix("check the name, and the folder that sluice is started in")
 }

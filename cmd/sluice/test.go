@@ -176,7 +176,8 @@ func findSuites(sources sourceTexts, paths []string) ([]*suite, error) {
 		if of == "" {
 			of = strings.TrimSuffix(path, sqltest.Extension) + ".sql"
 			if _, err := os.Stat(of); err != nil {
-				return wrong(fault.Errorf(fault.Test, "%s: there is neither a %s in its folder or above, nor a %s beside it, for it to test", path, pipeline.FileName, filepath.Base(of)))
+				return wrong(fault.Errorf(fault.Test, "%s: there is neither a %s in its folder or above, nor a %s beside it, for it to test", path, pipeline.FileName, filepath.Base(of)).
+					Fix("put it into the folder tests of a pipeline, or beside a SQL file of the same name"))
 			}
 		}
 		s := suites[of]

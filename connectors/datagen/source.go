@@ -37,7 +37,7 @@ func newSource(p *plan, s spi.Scan) (*source, error) {
 	at := make([]int64, splits)
 	for _, pos := range s.Start {
 		if pos.Topic != topic || pos.Partition < 0 || pos.Partition >= splits || pos.Offset < 0 {
-			return nil, fault.Errorf(fault.StatePlan, "datagen: the checkpoint's position %s/%d@%d is none of this table", pos.Topic, pos.Partition, pos.Offset)
+			return nil, fault.Errorf(fault.StatePlan, "datagen: the checkpoint's position %s/%d@%d is none of this table", pos.Topic, pos.Partition, pos.Offset).Fix("start with another --state-dir")
 		}
 		at[pos.Partition] = pos.Offset
 	}

@@ -29,19 +29,27 @@ var answers = []struct {
 	{kerr.ClusterAuthorizationFailed, fault.KafkaDenied, "the user lacks the right: grant it with kafka-acls.sh"},
 	{kerr.TransactionalIDAuthorizationFailed, fault.KafkaDenied, "grant WRITE and DESCRIBE on the transactional id to the user"},
 	{kerr.PolicyViolation, fault.KafkaDenied, "the cluster's policy does not allow it"},
-	{kerr.UnknownTopicOrPartition, fault.KafkaTopic, ""},
+	{kerr.UnknownTopicOrPartition, fault.KafkaTopic, "create the topic, or correct its name"},
 	{kerr.InvalidTopicException, fault.KafkaTopic, "the name is not valid: it has at most 249 letters, digits, '.', '_' and '-'"},
-	{kerr.OffsetOutOfRange, fault.KafkaOffset, ""},
-	{kerr.MessageTooLarge, fault.KafkaRecordSize, ""},
-	{kerr.RecordListTooLarge, fault.KafkaRecordSize, ""},
-	{kerr.ProducerFenced, fault.KafkaFenced, ""},
-	{kerr.InvalidProducerEpoch, fault.KafkaFenced, ""},
-	{kerr.RequestTimedOut, fault.KafkaTimeout, ""},
+	{kerr.OffsetOutOfRange, fault.KafkaOffset, "start anew with a new state directory, and give the topic a longer retention"},
+	{kerr.MessageTooLarge, fault.KafkaRecordSize, sizeFix},
+	{kerr.RecordListTooLarge, fault.KafkaRecordSize, sizeFix},
+	{kerr.ProducerFenced, fault.KafkaFenced, fencedFix},
+	{kerr.InvalidProducerEpoch, fault.KafkaFenced, fencedFix},
+	{kerr.RequestTimedOut, fault.KafkaTimeout, clusterFix},
 }
+
+// What to do about faults that are found in several places.
+const (
+	clusterFix = "see to the cluster, and start again: a job goes on from its last checkpoint"
+	fencedFix  = "if both are to run, give each 'sink.transactional-id-prefix' and topic of its own"
+	goneFix    = "see that the topic is there, and start again: with a state directory, --reemit and the table's name write the whole result into it"
+	sizeFix    = "raise the topic's max.message.bytes, or write less of the row"
+)
 
 // answered makes an error of what a broker answered. The rest is as for fmt.Errorf and says where, what was asked, and err.
 func answered(err error, format string, args ...any) *fault.Error {
-	e := fault.Errorf(fault.KafkaRefused, format, args...)
+	e := fault.Errorf(fault.KafkaRefused, format, args...).Fix("the brokers' logs may say more")
 	for _, a := range answers {
 		if errors.Is(err, a.err) {
 			e.Code, e.Hint = a.code, a.hint
@@ -61,7 +69,16 @@ func damaged(p *partition, at int64, err error) error {
 
 // tooLate makes an error of what did not come to pass in the time that was given; err is the last thing that stood in its way.
 func tooLate(err error, format string, args ...any) *fault.Error {
-	return fault.Errorf(fault.KafkaTimeout, format+": %w", append(args, err)...).Fix("see to the cluster, and start again: a job goes on from its last checkpoint")
+	return fault.Errorf(fault.KafkaTimeout, format+": %w", append(args, err)...).Fix(clusterFix)
+}
+
+// gone makes an error of a topic that another, or none, has taken the place of while it was written.
+func gone(topic, seeds string, by *topicMeta) error {
+	what := "deleted"
+	if by != nil {
+		what = "deleted and created again"
+	}
+	return fault.Errorf(fault.KafkaTopicChanged, "kafka topic %s at %s was %s while it was written", topic, seeds, what).Fix(goneFix)
 }
 
 // unreachable says what failed in reaching the cluster, and what may help.

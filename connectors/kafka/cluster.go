@@ -79,7 +79,7 @@ func dial(s *settings, more ...kgo.Opt) (*cluster, error) {
 	}
 	cl, err := kgo.NewClient(append(opts, more...)...)
 	if err != nil {
-		return nil, fault.Errorf(fault.KafkaRefused, "kafka %s: %w", strings.Join(s.seeds, ","), err)
+		return nil, fault.Errorf(fault.KafkaRefused, "kafka %s: %w", strings.Join(s.seeds, ","), err).Fix("check the table's options 'properties.*'")
 	}
 	return &cluster{cl: cl, adm: kadm.NewClient(cl), seeds: strings.Join(s.seeds, ","), sasl: s.security.usesSASL()}, nil
 }
@@ -92,7 +92,7 @@ func (c *cluster) connect(ctx context.Context, topics []string) (m *clusterMeta,
 		}
 		for name, t := range m.topics {
 			if len(t.partitions) == 0 { // it is just being created
-				return fault.Errorf(fault.KafkaTopic, "kafka topic %s at %s has no partitions: %w", name, c.seeds, kerr.LeaderNotAvailable)
+				return fault.Errorf(fault.KafkaTopic, "kafka topic %s at %s has no partitions: %w", name, c.seeds, kerr.LeaderNotAvailable).Fix("start again when the topic has been made")
 			}
 		}
 		return nil
@@ -190,7 +190,7 @@ func (c *cluster) metadata(ctx context.Context, topics []string, create bool) (*
 		tm := &topicMeta{name: name, id: t.TopicID, partitions: make([]partitionMeta, len(t.Partitions))}
 		for _, p := range t.Partitions {
 			if int(p.Partition) >= len(tm.partitions) {
-				return nil, fault.Errorf(fault.KafkaDamaged, "kafka topic %s at %s: the broker lists %d partitions, one of them as number %d", name, c.seeds, len(t.Partitions), p.Partition)
+				return nil, fault.Errorf(fault.KafkaDamaged, "kafka topic %s at %s: the broker lists %d partitions, one of them as number %d", name, c.seeds, len(t.Partitions), p.Partition).Fix("see to the broker: no Kafka answers so")
 			}
 			pm := partitionMeta{leader: p.Leader, leaderEpoch: p.LeaderEpoch}
 			if p.ErrorCode != 0 && kerr.ErrorForCode(p.ErrorCode) != kerr.ReplicaNotAvailable {
@@ -207,8 +207,7 @@ func (c *cluster) metadata(ctx context.Context, topics []string, create bool) (*
 func (c *cluster) noTopic(ctx context.Context, name string, sink bool) error {
 	e := fault.Errorf(fault.KafkaTopic, "kafka topic %q does not exist at %s", name, c.seeds)
 	var hints []string
-	if all, err := c.metadata(ctx, nil, false); err == nil {
-		names := slices.Sorted(maps.Keys(all.topics))
+	if names, known := c.topicNames(ctx); known {
 		n := near.Name(name, names)
 		// Debezium calls a table's topic PREFIX.SCHEMA.TABLE.
 		if i := slices.IndexFunc(names, func(t string) bool { return strings.HasSuffix(t, "."+name) }); n == "" && i >= 0 {
@@ -219,15 +218,42 @@ func (c *cluster) noTopic(ctx context.Context, name string, sink bool) error {
 			hints = append(hints, fmt.Sprintf("did you mean %q?", n))
 		case len(names) == 0:
 			e.Err = fmt.Errorf("%w, which has no topics at all", e.Err)
-		case !sink:
-			hints = append(hints, "there are "+strings.Join(names[:min(len(names), 8)], ", "))
+		}
+		if n == "" && !sink {
+			hints = append(hints, topicsFix(names))
 		}
 	}
 	if sink {
 		first, _, _ := strings.Cut(c.seeds, ",")
 		hints = append(hints, fmt.Sprintf("create it with: kafka-topics.sh --bootstrap-server %s --create --topic %s --partitions 4, or have it created with '%s' = '4'", first, name, topicPartitions))
 	}
+	if hints == nil {
+		return e.Fix("check the name, and that the user may see the topic")
+	}
 	return e.Fix("%s", strings.Join(hints, "; "))
+}
+
+// noMatch says that no topic matches a pattern.
+func (c *cluster) noMatch(ctx context.Context, pattern string) error {
+	names, _ := c.topicNames(ctx)
+	return fault.Errorf(fault.KafkaTopic, "kafka at %s: no topic matches 'topic-pattern' = '%s'", c.seeds, pattern).Fix("%s", topicsFix(names))
+}
+
+// topicNames are the names of the topics that the user may see; known says whether the cluster told.
+func (c *cluster) topicNames(ctx context.Context) (names []string, known bool) {
+	all, err := c.metadata(ctx, nil, false)
+	if err != nil {
+		return nil, false
+	}
+	return slices.Sorted(maps.Keys(all.topics)), true
+}
+
+// topicsFix is what to do where a topic is not among those that there are.
+func topicsFix(names []string) string {
+	if len(names) == 0 {
+		return "check 'properties.bootstrap.servers', and that whoever writes the topics runs"
+	}
+	return "there are " + strings.Join(names[:min(len(names), 8)], ", ")
 }
 
 func (c *cluster) close() { c.cl.Close() }

@@ -282,7 +282,7 @@ func (w *encoder) change(ctx context.Context, before, after row.Row) (err error)
 	buf = appendLengthed(buf, value)
 	if w.headersCol >= 0 && !r.IsNull(w.headersCol) {
 		if buf, err = appendHeaders(buf, r.Bytes(w.headersCol)); err != nil {
-			return fault.Errorf(fault.RowFormat, "kafka %s: %w", w.t.cfg.topic, err)
+			return fault.Errorf(fault.RowFormat, "kafka %s: %w", w.t.cfg.topic, err).Fix("give the column of headers another value, or leave it out")
 		}
 	} else {
 		buf = append(buf, 0)

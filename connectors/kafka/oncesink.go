@@ -155,7 +155,7 @@ func (s *onceSink) recover(ctx context.Context, m spi.Marker, cause error) (done
 		s.stored, s.found = m, true
 		return true, nil
 	case found != s.found || now != s.stored:
-		return false, fault.Errorf(fault.KafkaFenced, "kafka topic %s at %s: the marker of group %s is %q where this job had left %q: another process has written in its name", s.cfg.topic, s.c.seeds, s.txn.id, now, s.stored)
+		return false, fault.Errorf(fault.KafkaFenced, "kafka topic %s at %s: the marker of group %s is %q where this job had left %q: another process has written in its name", s.cfg.topic, s.c.seeds, s.txn.id, now, s.stored).Fix(fencedFix)
 	}
 	return false, nil
 }

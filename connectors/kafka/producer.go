@@ -440,11 +440,11 @@ func (p *producer) manage() {
 				missing = time.Now()
 			}
 			if time.Since(missing) > missingFor {
-				p.fail(fault.Errorf(fault.KafkaTopicChanged, "kafka topic %s at %s was deleted while it was written", p.topic, p.c.seeds))
+				p.fail(gone(p.topic, p.c.seeds, nil))
 				return
 			}
 		case isOther(p.topicID, tm.id):
-			p.fail(fault.Errorf(fault.KafkaTopicChanged, "kafka topic %s at %s was deleted and created again while it was written", p.topic, p.c.seeds))
+			p.fail(gone(p.topic, p.c.seeds, tm))
 			return
 		case p.lead(tm):
 			wait, missing = 10*time.Millisecond, time.Time{}

@@ -79,7 +79,7 @@ func (s *sampler) read(ctx context.Context, n int) ([]Sampled, error) {
 		select {
 		case <-s.r.Ready():
 		case <-ctx.Done():
-			return nil, fault.Errorf(fault.KafkaTimeout, "the sample of %s did not come: %w", s.r.src.c.seeds, context.Cause(ctx))
+			return nil, fault.Errorf(fault.KafkaTimeout, "the sample of %s did not come: %w", s.r.src.c.seeds, context.Cause(ctx)).Fix("see to the cluster, or ask for fewer messages")
 		}
 		for _, p := range parts {
 			got, err := s.r.readPartition(p.partition, p.want)

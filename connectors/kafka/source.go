@@ -82,7 +82,7 @@ func openSource(ctx context.Context, cfg sourceConfig, scan spi.Scan) (_ *source
 		return nil, err
 	}
 	if len(parts) == 0 && cfg.pattern != nil && s.bounded {
-		return nil, fault.Errorf(fault.KafkaTopic, "kafka at %s: no topic matches 'topic-pattern' = '%s'", s.c.seeds, scan.Table.Options["topic-pattern"])
+		return nil, s.c.noMatch(ctx, scan.Table.Options["topic-pattern"])
 	}
 	if scan.Mode == spi.Upsert {
 		if err := cfg.layout.CheckPartitions(len(parts)); err != nil {

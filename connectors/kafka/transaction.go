@@ -214,10 +214,8 @@ func (x *transaction) newProducer(ctx context.Context) error {
 	}
 	tm := m.topics[x.t.cfg.topic]
 	switch {
-	case tm == nil:
-		return finalError{fault.Errorf(fault.KafkaTopicChanged, "kafka topic %s at %s was deleted while it was written", x.t.cfg.topic, x.t.c.seeds)}
-	case isOther(x.t.meta.id, tm.id):
-		return finalError{fault.Errorf(fault.KafkaTopicChanged, "kafka topic %s at %s was deleted and created again while it was written", x.t.cfg.topic, x.t.c.seeds)}
+	case tm == nil, isOther(x.t.meta.id, tm.id):
+		return finalError{gone(x.t.cfg.topic, x.t.c.seeds, tm)}
 	}
 	x.p = newProducer(x.t)
 	x.p.txn, x.p.id, x.p.epoch, x.p.number = &x.id, x.producerID, x.epoch, 1
@@ -229,7 +227,7 @@ func (x *transaction) sendLot(ctx context.Context, lot []*outBatch) error {
 	var fresh []int32
 	for _, b := range lot {
 		if p := int(be64(b.wire, 0)); p >= len(x.added) {
-			return finalError{fault.Errorf(fault.KafkaTopicChanged, "kafka topic %s at %s has %d partitions, and the output that waits for it is for partition %d too: it was deleted and created again with fewer", x.t.cfg.topic, x.t.c.seeds, len(x.added), p)}
+			return finalError{fault.Errorf(fault.KafkaTopicChanged, "kafka topic %s at %s has %d partitions, and the output that waits for it is for partition %d too: it was deleted and created again with fewer", x.t.cfg.topic, x.t.c.seeds, len(x.added), p).Fix("give it as many partitions as it had, and start again")}
 		} else if !x.added[p] {
 			x.added[p] = true
 			fresh = append(fresh, int32(p))

@@ -152,7 +152,7 @@ func (w *writer) flush() error {
 	w.s.bytes.Add(int64(len(w.buf)))
 	w.buf = w.buf[:0]
 	if err != nil {
-		return fault.Errorf(fault.Disk, "print: %w", err)
+		return fault.Errorf(fault.Disk, "print: %w", err).Fix("see to where the output goes, and start again")
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/sluicesql/sluice/engine/expr"
 	"github.com/sluicesql/sluice/engine/keyenc"
 	"github.com/sluicesql/sluice/engine/row"
+	"github.com/sluicesql/sluice/engine/state"
 	"github.com/sluicesql/sluice/engine/types"
 	"github.com/sluicesql/sluice/internal/fault"
 )
@@ -223,7 +224,7 @@ func (a *accSet) compileExtreme(c *AggregateCall) compiledCall {
 func setEncoded(b *row.Builder, i int, p types.Phys, enc []byte) error {
 	d, _, err := keyenc.Decode(enc, p, nil)
 	if err != nil {
-		return fault.Errorf(fault.StateDamaged, "damaged state: %w", err)
+		return state.Damaged("damaged state: %w", err)
 	}
 	b.Datum(i, p, d)
 	return nil

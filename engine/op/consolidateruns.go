@@ -10,7 +10,6 @@ import (
 	"github.com/sluicesql/sluice/engine/keyenc"
 	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/state"
-	"github.com/sluicesql/sluice/internal/fault"
 )
 
 // runs are a Consolidate's means for an epoch that is larger than its memory: whenever that is full, what it holds
@@ -157,7 +156,7 @@ func (r *runs) each(byKey bool, f func(rows []netRow) error) error {
 		weight, n := binary.Varint(value)
 		pair, m := binary.Uvarint(value[max(n, 0):])
 		if n <= 0 || m <= 0 || uint64(len(key)) < pair+rowLength+runNumber {
-			return fault.Errorf(fault.StateDamaged, "a run of the epoch's output holds a damaged entry: %x is %x", key, value)
+			return state.Damaged("a run of the epoch's output holds a damaged entry: %x is %x", key, value)
 		}
 		id := key[:len(key)-runNumber]
 		if r.n > 0 && bytes.Equal(id, last) {

@@ -169,7 +169,7 @@ func (w *Window) split(value []byte) (order []byte, r row.Row, err error) {
 		n, err = keyenc.SkipOrder(value, w.spec.Ties)
 	}
 	if err != nil {
-		return nil, nil, fault.Errorf(fault.StateDamaged, "damaged state: %w", err)
+		return nil, nil, state.Damaged("damaged state: %w", err)
 	}
 	return order, row.Row(value[n:]), nil
 }

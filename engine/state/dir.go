@@ -19,7 +19,7 @@ func (s *Store) openDir() error {
 	if s.opts.ReadOnly || s.opts.MustExist {
 		if _, err := fs.Stat(fs.PathJoin(dir, formatFile)); err != nil {
 			if errors.Is(err, iofs.ErrNotExist) {
-				return fault.Errorf(fault.StateDirectory, "it holds no file %s: there is no state", formatFile)
+				return fault.Errorf(fault.StateDirectory, "it holds no file %s: there is no state", formatFile).Fix("name the directory that the job was given by --state-dir")
 			}
 			return err
 		}
@@ -135,7 +135,7 @@ func (s *Store) checkFormat() error {
 		}
 		var got int
 		if n, err := fmt.Sscanf(string(b), "sluice state %d", &got); n != 1 || err != nil {
-			return fault.Errorf(fault.StateDirectory, "%s is not a state directory's: %q", formatFile, b)
+			return fault.Errorf(fault.StateDirectory, "%s is not a state directory's: %q", formatFile, b).Fix("name another directory: what lies in this one is not ours")
 		}
 		if string(b) != string(formatLine()) {
 			return fault.Errorf(fault.StateVersion, "it has format version %d, this sluice knows version %d", got, FormatVersion).

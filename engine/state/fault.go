@@ -20,7 +20,7 @@ func placed(place string, err error) error {
 	err = firstLine{place + ": ", err}
 	switch c := fault.Of(err); {
 	case c == fault.StateDamaged, pebble.IsCorruptionError(err):
-		return fault.Errorf(fault.StateDamaged, "%w", err).Fix("restore a savepoint, or start with another state directory, which reads the inputs again")
+		return Damaged("%w", err)
 	case c != "":
 		return err
 	}
@@ -32,6 +32,11 @@ func placed(place string, err error) error {
 		return e.Fix("name a directory that this user may write")
 	}
 	return e.Fix("see to the disk, or name another directory")
+}
+
+// Damaged makes an error of something in a state directory that cannot be what was written, as fmt.Errorf does.
+func Damaged(format string, args ...any) error {
+	return fault.Errorf(fault.StateDamaged, format, args...).Fix("restore a savepoint, or start with another state directory, which reads the inputs again")
 }
 
 type firstLine struct {

@@ -57,7 +57,7 @@ func Restore(fs FS, savepoint, dir string, addNote func([]byte) ([]byte, error))
 func restore(fs FS, savepoint, dir string, addNote func([]byte) ([]byte, error)) error {
 	note, err := readFile(fs, fs.PathJoin(savepoint, savepointFile))
 	if errors.Is(err, iofs.ErrNotExist) {
-		return fault.Errorf(fault.Savepoint, "it holds no file %s: not a savepoint, or one that was not completed", savepointFile)
+		return fault.Errorf(fault.Savepoint, "it holds no file %s: not a savepoint, or one that was not completed", savepointFile).Fix("name a directory that sluice savepoint or stop --savepoint has written")
 	}
 	if err != nil {
 		return err

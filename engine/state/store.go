@@ -115,7 +115,7 @@ func (s *Store) Divide(shards, stages int) error {
 	}
 	stages = max(stages, 1)
 	if stages > maxStages {
-		return fault.Errorf(fault.JobLimit, "state: %d stages; there may be %d", stages, maxStages)
+		return fault.Errorf(fault.JobLimit, "state: %d stages; there may be %d", stages, maxStages).Fix("divide the query: write a part of it to a table of its own, in another job")
 	}
 	s.opts.Shards, s.opts.Stages = shards, stages
 	_, _, hot := shares(s.opts.Budget)

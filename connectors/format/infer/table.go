@@ -124,7 +124,7 @@ func Infer(topic string, messages []spi.Message) (*Table, error) {
 		t.Columns = append(t.Columns, v.column(p, t))
 	}
 	if len(t.Columns) == 0 {
-		return nil, fault.Errorf(fault.MessageNone, "of %s none shows a row with a field", some(len(messages), "message"))
+		return nil, fault.Errorf(fault.MessageNone, "of %s none shows a row with a field", some(len(messages), "message")).Fix(lookFix)
 	}
 	if len(added) > 0 {
 		t.Notes = append(t.Notes, "added by ExtractNewRecordState, and no columns of the table: "+strings.Join(added, ", "))
@@ -148,20 +148,23 @@ func Infer(topic string, messages []spi.Message) (*Table, error) {
 	return t, nil
 }
 
+// lookFix is what to do where there may be rows further on.
+const lookFix = "look at more messages: --messages N"
+
 // empty is the error of a sample without rows.
 func (v *survey) empty() error {
 	switch {
 	case len(v.messages) == 0:
-		return fault.Errorf(fault.MessageNone, "there are no messages")
+		return fault.Errorf(fault.MessageNone, "there are no messages").Fix("see that the producer, such as a connector of Debezium, runs and writes to this topic")
 	case v.forms[formEvent]+v.forms[formRow] > 0:
 		if v.rows == 0 {
-			return fault.Errorf(fault.MessageNone, "of %s none shows a row: all are deletes", some(len(v.messages), "message"))
+			return fault.Errorf(fault.MessageNone, "of %s none shows a row: all are deletes", some(len(v.messages), "message")).Fix(lookFix)
 		}
 		return nil
 	case v.forms[formBroken] > 0:
 		return fault.Errorf(fault.MessageNone, "of %s none holds a row: %w", some(len(v.messages), "message"), v.broken)
 	}
-	return fault.Errorf(fault.MessageNone, "no message holds a row (%s)", v.counts())
+	return fault.Errorf(fault.MessageNone, "no message holds a row (%s)", v.counts()).Fix("name the topic of a table: heartbeats, transactions and schema changes have topics of their own")
 }
 
 // counts says what the messages are.

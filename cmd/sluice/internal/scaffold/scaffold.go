@@ -32,7 +32,7 @@ func Write(dir, name string) ([]string, error) {
 		}
 		to := filepath.Join(dir, filepath.FromSlash(path))
 		if _, err := os.Lstat(to); err == nil {
-			return fault.Errorf(fault.File, "%s is there already; nothing was written", to)
+			return fault.Errorf(fault.File, "%s is there already; nothing was written", to).Fix("name a new folder: sluice init DIR")
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
