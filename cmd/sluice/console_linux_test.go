@@ -92,6 +92,7 @@ func startConsoleOf(t *testing.T, width, height int, dir string, env []string, a
 		_ = c.cmd.Process.Kill()
 		_ = c.pty.Close()
 		c.read.Wait()
+		holdToCodes(c.t, c.wrote())
 		_ = c.screen.InputPipe().(io.Closer).Close() // the screen's Close may not be called beside Read
 		<-answers
 	})

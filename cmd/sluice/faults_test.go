@@ -26,7 +26,7 @@ const faultExamples = "testdata/faults"
 
 // errorLine is the first line of an error, which ends with its code; warnings and what is told of progress are none.
 var (
-	errorLine = regexp.MustCompile(`^(sluice|\S+:\d+:\d+): `)
+	errorLine = regexp.MustCompile(`^(sluice|((input|-e) )?\S+:\d+:\d+): `)
 	telling   = regexp.MustCompile(`^sluice: (warning: |(done|stopped|failed) (in|after) )`)
 	coded     = regexp.MustCompile(` \[([a-z-]+)\]:?$`)
 )

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -82,7 +83,24 @@ func (x *terminal) end() int {
 		x.t.Fatal(err)
 	}
 	x.read.Wait()
+	holdToCodes(x.t, x.text())
 	return x.cmd.ProcessState.ExitCode()
+}
+
+// escape is what moves the cursor or colours what follows.
+var escape = regexp.MustCompile(`\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][A-Z0-9]|[=>78])`)
+
+// holdToCodes holds what was written to a terminal to the rule that no error lacks its code.
+func holdToCodes(t *testing.T, written string) {
+	t.Helper()
+	var b strings.Builder
+	for line := range strings.Lines(escape.ReplaceAllString(written, "")) {
+		line = strings.TrimRight(line, "\r\n")
+		b.WriteString(line[strings.LastIndexByte(line, '\r')+1:] + "\n") // what was there before was overwritten
+	}
+	for _, line := range uncoded(b.String()) {
+		t.Errorf("an error without a code: %q", line)
+	}
 }
 
 // The line of progress is gone whenever a row appears, and at the end.

@@ -68,6 +68,9 @@ func (p *process) end() int {
 	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
 		p.t.Fatal(err)
 	}
+	for _, line := range uncoded(p.stderr.String()) {
+		p.t.Errorf("%v: an error without a code: %s", p.cmd.Args[1:], line)
+	}
 	return p.cmd.ProcessState.ExitCode()
 }
 
