@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -266,13 +267,17 @@ func (b *binder) grouped(e ast.Expr, sc *scope) (x expr.Expr, done bool, err err
 	if _, ok := e.(*ast.Literal); ok || !g.plainExpr(e) {
 		return nil, false, nil
 	}
-	x, err = b.expr(e, g.input)
+	was := *g.input.subs
+	was.bound = maps.Clone(was.bound)
+	if x, err = b.expr(e, g.input); err == nil {
+		if x = b.overKeys(x, g); x != nil {
+			return x, true, nil
+		}
+	}
+	*g.input.subs = was // what is asked for below on some branch only is not asked for here
 	_, column := e.(*ast.ColumnRef)
 	if err != nil {
 		return nil, column, err
-	}
-	if x = b.overKeys(x, g); x != nil {
-		return x, true, nil
 	}
 	if column {
 		return nil, true, hint(errAt(e.Position(), "the column %s is neither in GROUP BY nor within an aggregate function", ast.String(e)).Coded(ast.CodeMisplaced),
