@@ -262,11 +262,20 @@ func (f *fit) sinks(p *planner.Plan, was *planRecord) {
 				f.notes = append(f.notes, fmt.Sprintf("%s is written again from the start of its inputs; rows in it that the new query does not give stay there", name))
 			}
 		case changed:
-			f.notes = append(f.notes, fmt.Sprintf("the query of %s has changed: it is given changes in the new form from now on, and what it was given before stays as it is; --reemit %s writes the whole result anew", name, name))
+			f.notes = append(f.notes, fmt.Sprintf("the query of %s has changed: it is given changes in the new form from now on, and what it was given before stays as it is", name)+writeAnew(s))
 		default:
-			f.notes = append(f.notes, fmt.Sprintf("%s is a new sink of inputs that were read before: it is given the changes from now on; --reemit %s writes the whole result", name, name))
+			f.notes = append(f.notes, fmt.Sprintf("%s is a new sink of inputs that were read before: it is given the changes from now on", name)+writeAnew(s))
 		}
 	}
+}
+
+// writeAnew says how the whole result gets into a sink, where state holds it.
+func writeAnew(s *planner.Sink) string {
+	name := sinkName(s)
+	if _, err := newReemission(&planner.Plan{Sinks: []*planner.Sink{s}}, []string{name}); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("; --reemit %s writes the whole result", name)
 }
 
 // goesOn reports whether a sink's inputs go on where they were.

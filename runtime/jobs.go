@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/planner"
@@ -42,7 +43,8 @@ func register(name, dir string) (string, error) {
 	return file, os.WriteFile(file, []byte(dir), 0o600)
 }
 
-// Jobs are the running jobs of this user, in the order of their start. What jobs that died left behind is removed.
+// Jobs are the running jobs of this user, in the order of their start; before them those that do not answer, of which no
+// more than id and directory is known. What jobs that died left behind is removed.
 func Jobs() ([]*Status, error) {
 	entries, err := os.ReadDir(jobsDir())
 	if err != nil {
@@ -51,26 +53,37 @@ func Jobs() ([]*Status, error) {
 		}
 		return nil, err
 	}
-	var jobs []*Status
-	for _, e := range entries {
-		file := filepath.Join(jobsDir(), e.Name())
-		dir, err := os.ReadFile(file)
-		if err != nil {
-			continue // it has ended
-		}
-		r, err := Dial(string(dir))
-		if err != nil {
-			_ = os.Remove(file)
-			continue
-		}
-		s, err := r.Status()
-		if err != nil {
-			return nil, err
-		}
-		jobs = append(jobs, s)
+	asked := make([]*Status, len(entries)) // nil where none runs
+	var all sync.WaitGroup
+	for i, e := range entries {
+		all.Go(func() { asked[i] = registered(filepath.Join(jobsDir(), e.Name())) })
 	}
-	slices.SortFunc(jobs, func(a, b *Status) int { return a.Started.Compare(b.Started) })
+	all.Wait()
+	jobs := slices.DeleteFunc(asked, func(s *Status) bool { return s == nil })
+	slices.SortStableFunc(jobs, func(a, b *Status) int { return a.Started.Compare(b.Started) })
 	return jobs, nil
+}
+
+// registered asks the job that a file of jobsDir notes; nil when it has ended.
+func registered(file string) *Status {
+	dir, err := os.ReadFile(file)
+	if err != nil {
+		return nil
+	}
+	r, err := Dial(string(dir))
+	if err != nil {
+		_ = os.Remove(file)
+		return nil
+	}
+	s, err := r.Status()
+	if err == nil {
+		return s
+	}
+	if _, err := Dial(string(dir)); err != nil { // it has ended meanwhile
+		return nil
+	}
+	id, _, _ := strings.Cut(filepath.Base(file), "-")
+	return &Status{Job: id, Dir: string(dir), Silent: true}
 }
 
 // FindJob is the running job that a person means by its id, the beginning of its id, its name or its state

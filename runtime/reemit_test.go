@@ -149,4 +149,9 @@ func TestReemitRefused(t *testing.T) {
 	if err := d.run(stateless, anew("names")); err == nil || !strings.Contains(err.Error(), "--reemit names: rows of table clicks reach it") {
 		t.Errorf("a pipeline without state: %v", err)
 	}
+	// Nor is it advised where it would be refused.
+	d.must(d.run(stateless+"INSERT INTO pairs SELECT id, name, name FROM clicks;", nil))
+	if notes := strings.Join(d.notes, "\n"); !strings.Contains(notes, "pairs is a new sink of inputs that were read before") || strings.Contains(notes, "--reemit") {
+		t.Errorf("notes of a new sink:\n%s", notes)
+	}
 }

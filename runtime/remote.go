@@ -48,6 +48,7 @@ type Status struct {
 	Version     string    `json:"version"`
 	Started     time.Time `json:"started"`
 	Paused      bool      `json:"paused"`
+	Silent      bool      `json:"silent,omitempty"` // it did not answer
 	Parallelism int       `json:"parallelism"`
 	Epochs      uint64    `json:"epochs"`
 	Checkpoints uint64    `json:"checkpoints"`
@@ -236,16 +237,26 @@ func Dial(dir string) (*Remote, error) {
 	return r, conn.Close()
 }
 
-// Status asks the job how it is.
+// statusPatience is how long a job may take to say how it is, which costs it next to nothing.
+const statusPatience = 5 * time.Second
+
+// Status asks the job how it is. A process that is stopped, or stuck, is an error after some seconds.
 func (r *Remote) Status() (*Status, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), statusPatience)
+	defer cancel()
 	s := &Status{}
-	return s, r.get("status", s)
+	err := r.get(ctx, "status", s)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, fault.Errorf(fault.JobRequest, "the job of %s does not answer within %v", r.dir, statusPatience).
+			Fix("see whether its process is stopped or gets no processor time; kill -QUIT ends it and prints where it stands")
+	}
+	return s, err
 }
 
 // Info asks the job what its state directory holds.
 func (r *Remote) Info() (*Info, error) {
 	i := &Info{}
-	return i, r.get("info", i)
+	return i, r.get(context.Background(), "info", i)
 }
 
 // Pause has the job read nothing more, see Job.Pause.
@@ -273,8 +284,12 @@ func (r *Remote) Stop(savepoint string) error {
 	}
 }
 
-func (r *Remote) get(what string, v any) error {
-	resp, err := r.client.Get("http://job/" + what)
+func (r *Remote) get(ctx context.Context, what string, v any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://job/"+what, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := r.client.Do(req)
 	return r.read(resp, err, v)
 }
 

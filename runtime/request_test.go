@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"sort"
@@ -381,4 +382,33 @@ func TestJobsOfOneSavepoint(t *testing.T) {
 		j.Stop()
 		d.must(j.Wait())
 	}
+}
+
+// A job whose process is stopped, or stuck, is listed beside the others as one that does not answer, and asking it alone
+// is an error.
+func TestSilentJob(t *testing.T) {
+	registry := t.TempDir()
+	t.Setenv("XDG_RUNTIME_DIR", registry)
+	d := newDirectory(t)
+	d.endless()
+	d.must(d.start(pairsSQL, nil))
+	d.settle()
+
+	dir := t.TempDir()
+	l, err := net.Listen("unix", filepath.Join(dir, "control.sock")) // takes what is asked, as the kernel does for a stopped process
+	d.must(err)
+	defer l.Close()
+	d.must(os.WriteFile(filepath.Join(registry, "sluice", "0123456789abcdef-01020304"), []byte(dir), 0o600))
+
+	jobs, err := runtime.Jobs()
+	if err != nil || len(jobs) != 2 || !jobs[0].Silent || jobs[0].Job != "0123456789abcdef" || jobs[0].Dir != dir || jobs[1].Silent || jobs[1].Dir != d.dir {
+		t.Errorf("jobs %v %v", jobs, err)
+	}
+	r, err := runtime.FindJob("01234567")
+	d.must(err)
+	if _, err := r.Status(); err == nil || !strings.Contains(err.Error(), dir+" does not answer") {
+		t.Errorf("status: %v", err)
+	}
+	d.job.Stop()
+	d.must(d.job.Wait())
 }

@@ -231,7 +231,7 @@ func (l *sqlJobs) show() error {
 	}
 	for _, o := range others {
 		if !own[o.Dir] {
-			t.Rows = append(t.Rows, []string{o.Job, o.String(), state(o), o.Started.Format(time.DateTime), "", ""})
+			t.Rows = append(t.Rows, []string{o.Job, o.String(), state(o), startTime(o), "", ""})
 		}
 	}
 	return l.shell.show(t)

@@ -43,7 +43,7 @@ func newJobs() *cobra.Command {
 		Use:   "jobs",
 		Short: "List the running jobs",
 		Long: `List the running jobs of this user on this machine. A job without a state directory is not
-listed: there is no way to ask it for anything.`,
+listed: there is no way to ask it for anything. NO ANSWER is one whose process is stopped, or stuck.`,
 		Example: "  sluice jobs",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -72,17 +72,27 @@ func showJobs(w io.Writer) error {
 func writeJobs(w io.Writer, jobs []*runtime.Status) error {
 	var rows [][]string
 	for _, s := range jobs {
-		rows = append(rows, []string{s.Job, s.Name, s.Dir, state(s), s.Started.Format(time.DateTime)})
+		rows = append(rows, []string{s.Job, s.Name, s.Dir, state(s), startTime(s)})
 	}
 	_, err := w.Write(display.Table([]string{"job id", "job name", "state directory", "status", "start time"}, rows))
 	return err
 }
 
 func state(s *runtime.Status) string {
-	if s.Paused {
+	switch {
+	case s.Silent:
+		return "NO ANSWER"
+	case s.Paused:
 		return "PAUSED"
 	}
 	return "RUNNING"
+}
+
+func startTime(s *runtime.Status) string {
+	if s.Silent {
+		return ""
+	}
+	return s.Started.Format(time.DateTime)
 }
 
 func newStatus() *cobra.Command {

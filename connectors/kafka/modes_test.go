@@ -287,6 +287,18 @@ func TestDecodeErrors(t *testing.T) {
 	if _, err := tryRead(src.Reader(0), tb, 1); err == nil {
 		t.Error("the record at fault was passed over")
 	}
+	wantError(t, time.Now(), err, "--skip "+tb.Name+"/0@1")
+	createTopic(t, b, "other", 1)
+	for option, value := range map[string]string{"topic": "other;t", "topic-pattern": "t|other"} {
+		o := []string{option, value}
+		if option != "topic" {
+			o = append(o, "topic", "-")
+		}
+		tb := table(b.Addr(), o...)
+		src, _ := open(t, tb, nil)
+		_, err := tryRead(src.Reader(0), tb, 4)
+		wantError(t, time.Now(), err, "--skip "+tb.Name+"/t/0@1")
+	}
 	for option, value := range map[string]string{"bar.ignore-parse-errors": "bar", "value.bar.ignore-parse-errors": ""} {
 		o := []string{option, "true", "scan.bounded.mode", "latest-offset"}
 		if value == "" {

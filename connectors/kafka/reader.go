@@ -262,6 +262,7 @@ func (r *reader) refuse(part string, err error, ignore bool, prefix string) erro
 		}
 		bad.Fix += fmt.Sprintf(", or keep them in a topic of their own with '%s'", deadLetterTopic)
 	}
+	bad.Fix += ", or leave this one out with sluice run --skip " + r.src.nameOf(p, rec.offset)
 	return fmt.Errorf("kafka %s@%d: %s%w", p, rec.offset, part, err)
 }
 

@@ -61,6 +61,15 @@ func newSource(cfg sourceConfig, scan spi.Scan) *source {
 	return s
 }
 
+// nameOf names a message as --skip does.
+func (s *source) nameOf(p *partition, offset int64) string {
+	name := s.scan.Table.Name
+	if s.cfg.pattern != nil || len(s.cfg.topics) > 1 {
+		name += "/" + p.topic.name
+	}
+	return fmt.Sprintf("%s/%d@%d", name, p.id, offset)
+}
+
 // openSource connects, finds the partitions and resolves where each begins and ends.
 func openSource(ctx context.Context, cfg sourceConfig, scan spi.Scan) (_ *source, err error) {
 	s := newSource(cfg, scan)
