@@ -3,6 +3,7 @@ package planner
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/sluicesql/sluice/engine/expr"
 	"github.com/sluicesql/sluice/engine/types"
@@ -193,6 +194,13 @@ func cast(pos ast.Pos, x expr.Expr, t types.Type, try bool) (expr.Expr, error) {
 	return c, err
 }
 
+// groupWindow reports whether a function is one of the windows by which Flink groups rows, or tells something of one:
+// TUMBLE_START.
+func groupWindow(name string) bool {
+	window, what, _ := strings.Cut(name, "_")
+	return slices.Contains([]string{"TUMBLE", "HOP", "SESSION"}, window) && slices.Contains([]string{"", "START", "END", "ROWTIME", "PROCTIME"}, what)
+}
+
 // placeArg gives a typing error its place: that of the argument to blame, or of the call.
 func placeArg(err error, pos ast.Pos, args []ast.Expr) error {
 	if err == nil {
@@ -295,6 +303,8 @@ func (b *binder) function(e *ast.Call, sc *scope) (expr.Expr, error) {
 		return nil, hint(errAt(e.Pos, "the aggregate function %s cannot stand here", name).Coded(ast.CodeMisplaced), "aggregates stand in SELECT, HAVING, QUALIFY and ORDER BY; filter by one with HAVING")
 	case name == "COLLECT":
 		return nil, notAvailable(e.Pos, "COLLECT", "there is no MULTISET type; ARRAY_AGG gives an array")
+	case groupWindow(name) && len(e.Name.Parts) == 1:
+		return nil, notAvailable(e.Pos, "the group window "+name, "group by FLOOR(time TO unit)")
 	case windowFunctions[name]:
 		return nil, hint(errAt(e.Pos, "%s needs OVER", name).Coded(ast.CodeMisplaced), "write %s(…) OVER (PARTITION BY … ORDER BY …)", name)
 	case e.Distinct || e.Filter != nil || len(e.OrderBy) > 0 || len(e.WithinGroup) > 0:

@@ -67,7 +67,7 @@ func groups(q *ast.Select, order []ast.OrderItem) bool {
 // groupBy makes the scope above the grouping of a SELECT whose rows have the scope sc.
 func (b *binder) groupBy(q *ast.Select, sc *scope) (*scope, error) {
 	g := &groupScope{input: sc, global: len(q.GroupBy) == 0}
-	out := &scope{parent: sc.parent, subs: &subqueries{}, cols: sc.cols, changing: true, group: g}
+	out := &scope{parent: sc.parent, subs: &subqueries{}, cols: sc.cols, changing: true, group: g, selected: sc.selected}
 	for i := range q.GroupBy {
 		it := &q.GroupBy[i]
 		if it.Kind != ast.GroupExpr && it.Kind != ast.GroupList || it.Kind == ast.GroupList && len(it.Exprs) == 0 {

@@ -134,7 +134,7 @@ func (b *binder) selectBody(q *ast.Select, order []ast.OrderItem) (*boundQuery, 
 	if err := hints.check(sc); err != nil {
 		return nil, err
 	}
-	sc.parent, sc.subs = b.outer, &subqueries{}
+	sc.parent, sc.subs, sc.selected = b.outer, &subqueries{}, q.Items
 	sc.changing = sc.changing || hasSubquery(q)
 	if q.Where != nil {
 		conds, err := b.condition(q.Where, sc, "WHERE")

@@ -25,6 +25,8 @@ type scope struct {
 	windows *windowScope
 	// aliases are items of SELECT that can be named where no column has the name.
 	aliases []ast.SelectItem
+	// selected are the items of SELECT, for what is said of their names where they mean nothing.
+	selected []ast.SelectItem
 }
 
 // scopeColumn is a column that names can refer to.
@@ -112,7 +114,27 @@ func (s *scope) resolve(parts []ast.Ident) (scopeColumn, int, error) {
 	if len(s.cols) == 0 {
 		return scopeColumn{}, 0, hint(errAt(first.Pos, "unknown column %q", first.Name).Coded(ast.CodeUnknownColumn), "there is no FROM clause; a string is written in single quotes")
 	}
-	return scopeColumn{}, 0, suggest(errAt(first.Pos, "unknown column %q", first.Name).Coded(ast.CodeUnknownColumn), first.Name, s.names(""), "columns")
+	e := errAt(first.Pos, "unknown column %q", first.Name).Coded(ast.CodeUnknownColumn)
+	for i := range s.selected {
+		if it := &s.selected[i]; it.Alias.Name == first.Name {
+			if holdsWindow(it.Expr) {
+				return scopeColumn{}, 0, hint(e, "it is the name of an item of SELECT: filter by a window function with QUALIFY, or select from a subquery")
+			}
+			return scopeColumn{}, 0, hint(e, "it is the name of an item of SELECT, which is not known here: repeat its expression, or select from a subquery")
+		}
+	}
+	return scopeColumn{}, 0, suggest(e, first.Name, s.names(""), "columns")
+}
+
+// holdsWindow reports whether e holds a window function.
+func holdsWindow(e ast.Expr) bool {
+	found := false
+	ast.Inspect(e, func(e ast.Expr) bool {
+		c, ok := e.(*ast.Call)
+		found = found || ok && c.Over != nil
+		return !found
+	})
+	return found
 }
 
 // owns reports whether a column is one of the scope's, and not of the query around.

@@ -156,6 +156,11 @@ func bindArith(op *arithOp) func(args []Expr) ([]Expr, types.Type, error) {
 				args[i] = NullConst(other)
 			}
 		}
+		for i, a := range args {
+			if days := args[1-i].Type(); a.Type().IsTemporal() && days.IsNumeric() && (op == opAdd || op == opSub && i == 0) {
+				return nil, types.Type{}, argErrorf(1-i, "%s goes with an interval, not with %s; write INTERVAL '1' DAY", a.Type().Nullable(), days.Nullable())
+			}
+		}
 		number := aNumber
 		if op == opMod {
 			number = param{"an exact number", func(t types.Type) bool { return t.IsNumeric() && !t.IsApprox() }, types.Type{}}

@@ -58,6 +58,8 @@ func (p *parser) unexpected(expected string, words ...string) {
 		p.failTok(t, "", `"]" closes no bracket`)
 	case t.isOp("/*+"):
 		p.failTok(t, "hints stand right after SELECT or after a table's name", "a hint is not possible here")
+	case t.kind == tWord && contains(clauseWords, t.kw) && expected == "a table" && p.i > 0 && p.toks[p.i-1].isOp(","):
+		hint = "remove the comma before it, or write `" + t.text + "` if it is a name"
 	case t.kind == tWord && reserved[t.kw] && expectsName(expected):
 		hint = "it is a reserved word; to use it as a name, write `" + t.text + "`"
 	case t.kind == tWord && reserved[t.kw] && expected == "an expression" && p.usedAsName():
@@ -106,6 +108,7 @@ func (p *parser) misspelt() {
 
 // foreignSigns are signs of other dialects, with what to write instead.
 var foreignSigns = map[string]string{
+	"==":  "write =",
 	"<=>": "write IS NOT DISTINCT FROM",
 	"->":  "write JSON_VALUE or JSON_QUERY",
 	"->>": "write JSON_VALUE or JSON_QUERY",

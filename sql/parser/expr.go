@@ -94,7 +94,9 @@ func (p *parser) predicate(left ast.Expr, key string, least int) (ast.Expr, bool
 			p.unsupported(t, "write CONVERT_TZ(…) or CAST to TIMESTAMP_LTZ", "AT TIME ZONE is not supported")
 		}
 		if at == 1 {
-			p.next()
+			if p.next(); p.is("NULL") {
+				p.failTok(p.cur(), "write IS NOT NULL", "NOT NULL is no condition")
+			}
 			p.unexpected("BETWEEN, IN, LIKE or SIMILAR TO after NOT", "BETWEEN", "IN", "LIKE", "SIMILAR")
 		}
 		return nil, false

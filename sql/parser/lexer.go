@@ -223,7 +223,7 @@ func (l *lexer) number(m mark) {
 // that the dialect lacks are read as a whole so that the error names them.
 // >> is not among them: it closes two types, as in ARRAY<ARRAY<INT>>.
 var signs = []string{
-	"<=>", "->>", "<>", "<=", ">=", "!=", "||", "=>", "::", "->", "<<", "&&", "@@",
+	"<=>", "->>", "==", "<>", "<=", ">=", "!=", "||", "=>", "::", "->", "<<", "&&", "@@",
 }
 
 func (l *lexer) sign(m mark, r rune, size int) {

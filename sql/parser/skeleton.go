@@ -210,6 +210,9 @@ func (s *skeleton) selectCore() {
 	parts.hints = p.hints()
 	s.write("select ")
 	if p.accept("DISTINCT") {
+		if t := p.cur(); t.kw == "ON" && p.at(1).isOp("(") {
+			p.unsupported(t, "write QUALIFY ROW_NUMBER() OVER (PARTITION BY … ORDER BY …) = 1", "SELECT DISTINCT ON is not supported")
+		}
 		s.write("distinct ")
 	} else {
 		p.accept("ALL")

@@ -270,6 +270,9 @@ func (p *parser) show() *ast.Show {
 		return s
 	}
 	if !p.isOneOf(showWhat...) {
+		if t := p.cur(); t.kw == "COLUMNS" {
+			p.unsupported(t, "write DESCRIBE table", "SHOW COLUMNS is not supported")
+		}
 		p.unexpected(oneOf(append(showWhat, "CREATE TABLE")), append(showWhat, "CREATE")...)
 	}
 	s.What = p.next().kw
