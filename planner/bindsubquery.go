@@ -396,19 +396,6 @@ func (b *binder) inCondition(pos ast.Pos, left ast.Expr, q *ast.Query, not bool,
 	return conds, nil
 }
 
-// quantified binds = ANY and <> ALL with a query, which are IN and NOT IN.
-func (b *binder) quantified(e *ast.Quantified, sc *scope) (expr.Expr, error) {
-	if in, notIn := e.Op == "=" && !e.All, e.Op == "<>" && e.All; e.Query == nil || !in && !notIn {
-		return nil, hint(notAvailable(e.Pos, "a comparison with ANY or ALL", ""), "compare with MIN or MAX of the subquery; = ANY and <> ALL work")
-	}
-	m, err := b.in(e.Pos, e.Left, e.Query, sc, false)
-	if err != nil {
-		return nil, err
-	}
-	x, err := m.value(b, e.Pos)
-	return b.negated(e.Pos, e.All, x, err)
-}
-
 // scalar binds a subquery that gives one value, NULL without a row.
 func (b *binder) scalar(e *ast.Subquery, sc *scope) (expr.Expr, error) {
 	f, fields, err := b.subquery(e.Query, sc)
@@ -418,44 +405,65 @@ func (b *binder) scalar(e *ast.Subquery, sc *scope) (expr.Expr, error) {
 	if len(fields) != 1 {
 		return nil, errAt(e.Pos, "a subquery that stands for a value needs one column, and this one has %d", len(fields)).Coded(ast.CodeColumnCount)
 	}
-	x := f.value(b, fields[0].id)
-	if b.never(sc.subs) {
-		return expr.NullConst(x.Type()), nil
+	xs, err := b.row(e.Pos, f, fields, sc)
+	if err != nil {
+		return nil, err
 	}
-	conds, err := b.limited(e.Pos, sc.subs, f.rel, f.conds, true)
+	return xs[0], nil
+}
+
+// row joins the rows around with the one row of a subquery, and returns its values, NULLs without a row.
+func (b *binder) row(pos ast.Pos, f *lifted, fields []field, sc *scope) ([]expr.Expr, error) {
+	xs := make([]expr.Expr, len(fields))
+	own := f.rel.out()
+	beside := false // of the values alone one could not tell whether there is a row
+	for i := range fields {
+		xs[i] = f.value(b, fields[i].id)
+		col, plain := xs[i].(*expr.Column)
+		beside = beside || f.agg == nil && (!plain || !slices.Contains(own, col.Index))
+	}
+	if b.never(sc.subs) {
+		for i := range xs {
+			xs[i] = expr.NullConst(xs[i].Type())
+		}
+		return xs, nil
+	}
+	conds, err := b.limited(pos, sc.subs, f.rel, f.conds, true)
 	if err != nil {
 		return nil, err
 	}
 	o := &relOuter{
-		kind: LeftJoin, right: joinInput{rel: f.rel, pos: e.Pos, kind: subqueryText}, conds: conds,
-		asked: true, single: "the subquery at " + e.Pos.String(),
+		kind: LeftJoin, right: joinInput{rel: f.rel, pos: pos, kind: subqueryText}, conds: conds,
+		asked: true, single: "the subquery at " + pos.String(),
 	}
-	own := f.rel.out()
-	col, plain := x.(*expr.Column)
-	beside := f.agg == nil && (!plain || !slices.Contains(own, col.Index))
 	marker := -1
-	if beside { // of the value alone one could not tell whether there is a row
+	if beside {
 		marker = b.columns.add("$row", "row", types.Of(types.Boolean).Required())
 		o.right.rel = &relExtend{in: f.rel, items: []extendItem{{marker, expr.BoolConst(true)}}}
 	}
 	o.solid = b.loosen(o.right.rel)
 	sc.subs.joins = append(sc.subs.joins, o)
 	seen := setOf(o.right.rel.out())
-	x = expr.Remap(x, func(c *expr.Column) expr.Expr {
-		if seen[c.Index] {
-			return b.columns.ref(c.Index)
+	for i, x := range xs {
+		x = expr.Remap(x, func(c *expr.Column) expr.Expr {
+			if seen[c.Index] {
+				return b.columns.ref(c.Index)
+			}
+			return c
+		})
+		switch {
+		case f.agg != nil:
+			x, err = f.withoutRows(b, pos, x)
+		case beside:
+			var there expr.Expr
+			if there, err = b.call(pos, "IS NOT NULL", b.columns.ref(marker)); err == nil {
+				x, err = b.call(pos, "CASE", there, x, expr.NullConst(x.Type().Nullable()))
+			}
 		}
-		return c
-	})
-	switch {
-	case f.agg != nil:
-		return f.withoutRows(b, e.Pos, x)
-	case beside:
-		there, err := b.call(e.Pos, "IS NOT NULL", b.columns.ref(marker))
 		if err != nil {
 			return nil, err
 		}
-		return b.call(e.Pos, "CASE", there, x, expr.NullConst(x.Type().Nullable()))
+		xs[i] = x
 	}
-	return x, nil
+	return xs, nil
 }
