@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluicesql/sluice/engine/expr"
 	"github.com/sluicesql/sluice/engine/types"
+	"github.com/sluicesql/sluice/internal/near"
 	"github.com/sluicesql/sluice/sql/ast"
 )
 
@@ -312,14 +313,21 @@ func (b *binder) function(e *ast.Call, sc *scope) (expr.Expr, error) {
 	case len(e.Name.Parts) > 1:
 		return nil, errAt(e.Pos, "unknown function %q", nameText(e.Name)).Coded(ast.CodeUnknownFunction)
 	}
-	args, places, err := b.arguments(e, name, sc)
-	if err != nil {
-		return nil, err
+	var args []expr.Expr
+	var places []ast.Expr
+	if expr.Lookup(name) != nil { // the arguments of what is no function may be right elsewhere, as * is
+		var err error
+		if args, places, err = b.arguments(e, name, sc); err != nil {
+			return nil, err
+		}
 	}
 	x, err := resolve(e.Pos, name, args)
 	if err != nil {
 		if u, ok := errors.AsType[*expr.UnknownFunctionError](err); ok {
 			u.Name = e.Name.Base().Name
+			if u.Hint() == "" {
+				u.Near = near.Name(name, groupFunctions())
+			}
 		}
 		return nil, placeArg(err, e.Pos, places)
 	}
@@ -327,6 +335,17 @@ func (b *binder) function(e *ast.Call, sc *scope) (expr.Expr, error) {
 		return nil, volatileError(e.Pos, fn, fn)
 	}
 	return x, nil
+}
+
+// groupFunctions are the names of the functions of several rows.
+func groupFunctions() (names []string) {
+	for _, a := range expr.Aggregates() {
+		names = append(names, a.Name)
+	}
+	for _, f := range expr.WindowFunctions() {
+		names = append(names, f.Name)
+	}
+	return names
 }
 
 // arguments binds a call's arguments and the clauses within its parentheses. Words of call syntax, such

@@ -183,6 +183,11 @@ func (s *Session) SetOption(name, value string) error {
 	return s.setOption(name, value, ast.Pos{}, ast.Pos{})
 }
 
+// SetOptionAt is SetOption of an option that has a place, in whatever text.
+func (s *Session) SetOptionAt(o ast.Option) error {
+	return s.setOption(o.Key, o.Value, o.KeyPos, o.ValuePos)
+}
+
 func (s *Session) setOption(name, value string, keyPos, valuePos ast.Pos) error {
 	o := findSessionOption(name)
 	if o == nil {

@@ -270,7 +270,7 @@ func (c *checker) script(p *project) (err error) {
 		if err := broker.load(session, registry); err != nil {
 			return err
 		}
-		more, err := c.samples(planned, registry, stmts)
+		more, err := c.samples(broker, planned, registry, stmts)
 		if err != nil {
 			return err
 		}

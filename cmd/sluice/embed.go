@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/pflag"
@@ -63,6 +64,43 @@ func (b *localBroker) load(s *planner.Session, registry *spi.Registry) error {
 		return &failure{exitFailed, fmt.Errorf("--embed: %w", err)}
 	}
 	return nil
+}
+
+// registry is r, whose tables on this broker need no credentials.
+func (b *localBroker) registry(r *spi.Registry) *spi.Registry {
+	if b == nil {
+		return r
+	}
+	return r.Wrapped(func(c spi.Connector) spi.Connector { return &openConnector{c, b} })
+}
+
+// openConnector is a connector that leaves out the credentials of tables on the broker inside the process, which takes
+// everybody and speaks no TLS.
+type openConnector struct {
+	spi.Connector
+	broker *localBroker
+}
+
+// OpenSource implements spi.Connector.
+func (c *openConnector) OpenSource(ctx context.Context, s spi.Scan) (spi.Source, error) {
+	s.Table, s.DeadLetters = c.broker.open(s.Table), c.broker.open(s.DeadLetters)
+	return c.Connector.OpenSource(ctx, s)
+}
+
+// OpenSink implements spi.Connector.
+func (c *openConnector) OpenSink(ctx context.Context, s spi.SinkSpec) (spi.Sink, error) {
+	s.Table = c.broker.open(s.Table)
+	return c.Connector.OpenSink(ctx, s)
+}
+
+// open is a table without credentials, where it is on the broker.
+func (b *localBroker) open(t *spi.Table) *spi.Table {
+	if b == nil || t == nil || t.Options["properties.bootstrap.servers"] != b.Addr() {
+		return t
+	}
+	open := *t
+	open.Options = kafka.WithoutCredentials(t.Options)
+	return &open
 }
 
 func (b *localBroker) close() {

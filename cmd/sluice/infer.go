@@ -74,6 +74,7 @@ Exit codes: 0 printed, 1 the topic cannot be read or holds no rows, 2 a flag is 
 				if err := broker.Load(func(string) bool { return false }); err != nil {
 					return &failure{exitFailed, fmt.Errorf("--embed: %w", err)}
 				}
+				o = kafka.WithoutCredentials(o)
 				o["properties.bootstrap.servers"], shown = broker.variables()[brokersVariable], "${"+brokersVariable+"}"
 			case bootstrap == "":
 				if o["properties.bootstrap.servers"] = os.Getenv(brokersVariable); o["properties.bootstrap.servers"] == "" {

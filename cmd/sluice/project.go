@@ -160,8 +160,8 @@ func (p *project) apply(s *planner.Session) error {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(p.settings.Options)) {
-		if err := set("options", key, p.settings.Options[key]); err != nil {
-			return err
+		if err := s.SetOptionAt(p.settings.Options[key]); err != nil {
+			return wrong(err)
 		}
 	}
 	return nil

@@ -114,7 +114,7 @@ func (r *runner) script(stmts []ast.Statement) error {
 
 // plan plans the statements, refuses what cannot be run, and loads the broker inside the process. out is where tables print.
 func (r *runner) plan(stmts []ast.Statement, out io.Writer) (*planner.Script, error) {
-	registry := newRegistry(out, r.stderr)
+	registry := r.broker.registry(newRegistry(out, r.stderr))
 	session := planner.NewSession(registry)
 	session.ShowResults(r.flags.result)
 	if err := r.project.apply(session); err != nil {

@@ -43,7 +43,7 @@ func (s *sampleFlags) check(cmd *cobra.Command) error {
 }
 
 // samples holds the sources of a script against samples of their topics.
-func (c *checker) samples(script *planner.Script, registry *spi.Registry, stmts []ast.Statement) (found []findings.Finding, err error) {
+func (c *checker) samples(broker *localBroker, script *planner.Script, registry *spi.Registry, stmts []ast.Statement) (found []findings.Finding, err error) {
 	for _, t := range sources(script) {
 		layout, err := kafka.ReadLayout(registry, t)
 		if err != nil {
@@ -58,7 +58,7 @@ func (c *checker) samples(script *planner.Script, registry *spi.Registry, stmts 
 		if canUpsert && len(t.PrimaryKey) > 0 && !layout.ExceptKey {
 			spec = layout.ValueSpec(spi.Upsert)
 		}
-		sampled, err := sample(context.Background(), t.Options, c.sample.n)
+		sampled, err := sample(context.Background(), broker.open(t).Options, c.sample.n)
 		if err != nil {
 			return nil, &failure{exitFailed, fmt.Errorf("table %s: %w", t.Name, err)}
 		}

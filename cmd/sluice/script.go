@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sluicesql/sluice/cmd/sluice/internal/diag"
+	"github.com/sluicesql/sluice/cmd/sluice/internal/pipeline"
 	"github.com/sluicesql/sluice/cmd/sluice/internal/redact"
 	"github.com/sluicesql/sluice/cmd/sluice/internal/vars"
 	"github.com/sluicesql/sluice/internal/fault"
@@ -229,6 +230,9 @@ func readScript(file string) (name, text string, err error) {
 		return "", "", noSuchFile(file)
 	case err != nil:
 		return "", "", err
+	case filepath.Base(file) == pipeline.FileName:
+		return "", "", fault.Errorf(fault.File, "%s is no SQL: it says what the pipeline in its folder is", file).
+			Fix("name the folder: %s", filepath.Dir(file))
 	case info.IsDir():
 		return "", "", fault.Errorf(fault.File, "%s is a directory", file).
 			Fix("name the SQL files in it")

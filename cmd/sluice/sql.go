@@ -88,9 +88,8 @@ func runSQL(f *sqlFlags, sources sourceTexts, args []string) error {
 	if len(files) == 0 && len(f.statements) == 0 && !interactive {
 		files = []string{"-"}
 	}
-	s := newShell(&f.runFlags, sources, set, display.LayoutNamed(f.layout), interactive)
+	s := newShell(&f.runFlags, sources, set, display.LayoutNamed(f.layout), broker, interactive)
 	defer s.close()
-	s.broker = broker
 	err = s.work(f, p, files)
 	s.guard.Dismiss()
 	return err

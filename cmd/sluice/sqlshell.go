@@ -51,7 +51,7 @@ type shell struct {
 	guard       *termguard.Guard
 }
 
-func newShell(f *runFlags, sources sourceTexts, set *vars.Set, layout display.Layout, interactive bool) *shell {
+func newShell(f *runFlags, sources sourceTexts, set *vars.Set, layout display.Layout, broker *localBroker, interactive bool) *shell {
 	s := &shell{set: set, layout: layout, interactive: interactive, pager: true}
 	s.runner = &runner{flags: f, sources: sources, started: time.Now(), stdout: &output{file: os.Stdout}, stderr: os.Stderr}
 	s.held = &heldWriter{w: s.stdout}
@@ -62,7 +62,8 @@ func newShell(f *runFlags, sources sourceTexts, set *vars.Set, layout display.La
 		s.stderr = &heldWriter{w: s.console.Wrap(os.Stderr), as: s.held}
 	}
 	s.notes = sources.secrets.Writer(s.stderr)
-	s.registry = newRegistry(s.out, s.stderr)
+	s.broker = broker
+	s.registry = broker.registry(newRegistry(s.out, s.stderr))
 	s.session = planner.NewSession(s.registry)
 	s.defaults()
 	s.jobs = &sqlJobs{shell: s}

@@ -97,14 +97,24 @@ func runTests(ctx context.Context, f *testFlags, sources sourceTexts, out io.Wri
 		return err
 	}
 	var cases []*testCase
+	var others []string
 	for _, s := range suites {
 		for _, file := range s.files {
 			for _, c := range file.Cases {
 				if only.MatchString(c.Name) {
 					cases = append(cases, &testCase{suite: s, file: file, test: c})
+				} else {
+					others = append(others, c.Name)
 				}
 			}
 		}
+	}
+	if len(cases) == 0 && others != nil {
+		if len(others) > maxNames {
+			others = append(others[:maxNames], "…")
+		}
+		return wrong(fault.Errorf(fault.Test, "--run %s: no test has a name that matches it", f.run).
+			Fix("there are: %s", strings.Join(others, ", ")))
 	}
 	if len(cases) == 0 {
 		return wrong(fault.Errorf(fault.Test, "there is no test to run").
@@ -224,6 +234,9 @@ func findSuites(sources sourceTexts, paths []string) ([]*suite, error) {
 	}
 	return order, nil
 }
+
+// maxNames is how many tests a message names.
+const maxNames = 10
 
 // testEnvironment is the environment that tests take, where a pipeline has one of the name.
 const testEnvironment = "test"

@@ -78,6 +78,19 @@ var securityProperties = map[string]property{
 	"sasl.kerberos.service.name":       {refuse: "is not available in this version: Kerberos is not supported"},
 }
 
+// WithoutCredentials are the options of a table but for those that say how a broker is to be convinced, or has to convince:
+// for one that takes everybody.
+func WithoutCredentials(o spi.Options) spi.Options {
+	out := spi.Options{}
+	for name, v := range o {
+		if p, ok := strings.CutPrefix(name, propertyPrefix); ok && (strings.HasPrefix(p, "security.") || strings.HasPrefix(p, "sasl.") || strings.HasPrefix(p, "ssl.")) {
+			continue
+		}
+		out[name] = v
+	}
+	return out
+}
+
 func textOf(field func(*settings) *string) func(*settings, string) error {
 	return func(s *settings, v string) error { *field(s) = v; return nil }
 }

@@ -42,6 +42,15 @@ func (r *Registry) Connectors() []string { return sorted(r.connectors) }
 // Formats are the names of all formats, in order.
 func (r *Registry) Formats() []string { return sorted(r.formats) }
 
+// Wrapped is a registry with what wrap makes of each connector, and the same formats.
+func (r *Registry) Wrapped(wrap func(Connector) Connector) *Registry {
+	out := &Registry{make(map[string]Connector, len(r.connectors)), r.formats}
+	for _, c := range r.connectors {
+		out.AddConnector(wrap(c))
+	}
+	return out
+}
+
 func sorted[T any](m map[string]T) []string {
 	n := make([]string, 0, len(m))
 	for k := range m {

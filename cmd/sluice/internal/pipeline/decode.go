@@ -108,8 +108,10 @@ func (s *Settings) keys() []key {
 		{
 			name: "options", help: "Session options, as `SET 'key' = 'value'` before the first statement.", schema: schema{"type": "object", "additionalProperties": schema{"type": []string{"string", "number", "boolean"}}},
 			read: func(d *decoder, n *yaml.Node) {
-				s.Options = map[string]string{}
-				d.each(n, func(name string, _, v *yaml.Node) { s.Options[name] = d.text(v) })
+				s.Options = map[string]ast.Option{}
+				d.each(n, func(name string, at, v *yaml.Node) {
+					s.Options[name] = ast.Option{Key: name, KeyPos: d.placeOf(at), Value: d.text(v), ValuePos: d.placeOf(v)}
+				})
 			},
 		},
 		{
@@ -171,7 +173,11 @@ func (p *Pipeline) decode() error {
 		if strings.TrimSpace(msg) == "EOF" {
 			msg = "the file is empty"
 		}
-		return ast.ErrorList{{Pos: d.place(line, 1), Msg: "this is no YAML: " + msg, Code: fault.Pipeline}}
+		e := &ast.Error{Pos: d.place(line, 1), Msg: "this is no YAML: " + msg, Code: fault.Pipeline}
+		if strings.HasPrefix(p.Text[e.Pos.Offset:], "\t") {
+			e.Hint = "indent lines by spaces: YAML takes no tabs"
+		}
+		return ast.ErrorList{e}
 	}
 	if dec.Decode(&more) == nil {
 		d.errorf(&more, "", "a %s holds one document", FileName)
@@ -201,8 +207,10 @@ func (d *decoder) place(line, col int) ast.Pos {
 	return ast.Pos{File: d.p.Path, Line: line, Col: col, Offset: offset}
 }
 
+func (d *decoder) placeOf(n *yaml.Node) ast.Pos { return d.place(max(n.Line, 1), max(n.Column, 1)) }
+
 func (d *decoder) errorf(n *yaml.Node, hint, format string, args ...any) {
-	d.errs = append(d.errs, &ast.Error{Pos: d.place(max(n.Line, 1), max(n.Column, 1)), Msg: fmt.Sprintf(format, args...), Hint: hint, Code: fault.Pipeline})
+	d.errs = append(d.errs, &ast.Error{Pos: d.placeOf(n), Msg: fmt.Sprintf(format, args...), Hint: hint, Code: fault.Pipeline})
 }
 
 // hide writes asterisks over the value of a key in the text that errors show: to the end of its line, and over the lines

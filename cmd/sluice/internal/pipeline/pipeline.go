@@ -14,6 +14,7 @@ import (
 
 	"github.com/sluicesql/sluice/internal/fault"
 	"github.com/sluicesql/sluice/internal/near"
+	"github.com/sluicesql/sluice/sql/ast"
 )
 
 // FileName is the name of the file that makes a folder a pipeline.
@@ -37,8 +38,8 @@ type Pipeline struct {
 type Settings struct {
 	Variables map[string]string
 	Secrets   map[string]Reference
-	// Options are session options, as those of SET.
-	Options     map[string]string
+	// Options are session options by name, as those of SET.
+	Options     map[string]ast.Option
 	Parallelism int
 	// CheckpointInterval is a duration in the form of options.
 	CheckpointInterval string
@@ -75,8 +76,10 @@ func Find(path string) (dir string) {
 }
 
 // Is reports whether a folder is a pipeline.
-func Is(dir string) bool {
-	info, err := os.Stat(filepath.Join(dir, FileName))
+func Is(dir string) bool { return isFile(filepath.Join(dir, FileName)) }
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
 	return err == nil && !info.IsDir()
 }
 
@@ -86,6 +89,10 @@ func Load(dir string) (*Pipeline, error) {
 	p := &Pipeline{Dir: dir, Path: filepath.Join(dir, FileName)}
 	b, err := os.ReadFile(p.Path)
 	if errors.Is(err, fs.ErrNotExist) {
+		if other := strings.TrimSuffix(p.Path, ".yaml") + ".yml"; isFile(other) {
+			return p, fault.Errorf(fault.File, "%s is a directory without a %s", dir, FileName).
+				Fix("rename %s", other)
+		}
 		return p, fault.Errorf(fault.File, "%s is a directory without a %s", dir, FileName).
 			Fix("name the SQL files in it, or make it a pipeline by sluice init")
 	}

@@ -141,10 +141,14 @@ environments:
 		t.Fatal(err)
 	}
 	in := func(name string) string { return filepath.Join(p.Dir, name) }
+	d := &decoder{p: p}
+	option := func(key, value string, line, keyCol, valueCol int) ast.Option {
+		return ast.Option{Key: key, KeyPos: d.place(line, keyCol), Value: value, ValuePos: d.place(line, valueCol)}
+	}
 	base := &Settings{Variables: map[string]string{"A": "base", "B": "007", "HIDDEN": "x"}, Secrets: map[string]Reference{"S": {Env: "BASE"}, "SHOWN": {File: in("s")}},
-		Options: map[string]string{"a": "1", "b": "no"}, Parallelism: 2, CheckpointInterval: "1 s", StateDir: in("base"), Embed: []string{in("base.jsonl")}}
+		Options: map[string]ast.Option{"a": option("a", "1", 6, 11, 14), "b": option("b", "no", 6, 17, 20)}, Parallelism: 2, CheckpointInterval: "1 s", StateDir: in("base"), Embed: []string{in("base.jsonl")}}
 	prod := &Settings{Variables: map[string]string{"A": "prod", "B": "007", "SHOWN": "y"}, Secrets: map[string]Reference{"S": {File: "/abs"}, "HIDDEN": {Env: "H"}},
-		Options: map[string]string{"a": "1", "b": "yes", "c": "1.50"}, Parallelism: 8, CheckpointInterval: "10 s", StateDir: "/state", Embed: []string{}}
+		Options: map[string]ast.Option{"a": option("a", "1", 6, 11, 14), "b": option("b", "yes", 16, 15, 18), "c": option("c", "1.50", 16, 25, 28)}, Parallelism: 8, CheckpointInterval: "10 s", StateDir: "/state", Embed: []string{}}
 	for env, want := range map[string]*Settings{"": base, "dev": base, "prod": prod} {
 		if got, err := p.In(env); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%q: %+v, %v\nwant %+v", env, got, err, want)
@@ -218,6 +222,17 @@ func TestNoYAML(t *testing.T) {
 		if _, err := load(t, text); !errors.As(err, &list) || !strings.Contains(list[0].Msg, says) || list[0].Pos.Line < 1 {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+	var list ast.ErrorList
+	if _, err := load(t, "name: p\nsql:\n\t- a\n"); !errors.As(err, &list) || !strings.Contains(list[0].Hint, "indent lines by spaces") {
+		t.Error(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "sluice.yml"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "rename "+filepath.Join(dir, "sluice.yml")) {
+		t.Error(err)
 	}
 	_, err := Load(t.TempDir())
 	if err == nil || !strings.Contains(err.Error(), "is a directory without a sluice.yaml") {

@@ -19,29 +19,16 @@ const (
 	fromEarliest = "earliest-offset"
 )
 
-// dropped are the beginnings of options that do not hold in a test: credentials, where a source begins and ends, and
+// dropped are the beginnings of options that do not hold in a test, beside credentials: where a source begins and ends, and
 // transactions. Topics are read from their beginning and have no end, and output is there when its epoch is.
 var dropped = []string{
-	"properties.security.", "properties.sasl.", "properties.ssl.", "scan.startup.", "scan.bounded.",
-	"sink.delivery-guarantee", "sink.transactional-id-prefix", "dead-letter.delivery-guarantee",
+	"scan.startup.", "scan.bounded.", "sink.delivery-guarantee", "sink.transactional-id-prefix", "dead-letter.delivery-guarantee",
 }
 
 // connector is a connector of the pipeline, on the test's broker, whose sinks are captured.
 type connector struct {
 	spi.Connector
 	run *run
-}
-
-// wrapped is the registry with all its connectors in a test's hands.
-func wrapped(r *spi.Registry, t *run) *spi.Registry {
-	out := spi.NewRegistry()
-	for _, name := range r.Connectors() {
-		out.AddConnector(&connector{r.Connector(name), t})
-	}
-	for _, name := range r.Formats() {
-		out.AddFormat(r.Format(name))
-	}
-	return out
 }
 
 // kafka reports whether the connector speaks to a broker.
@@ -60,7 +47,7 @@ func (c *connector) here(t *spi.Table) *spi.Table {
 		return t
 	}
 	moved := *t
-	moved.Options = maps.Clone(t.Options)
+	moved.Options = kafka.WithoutCredentials(t.Options)
 	maps.DeleteFunc(moved.Options, func(key, _ string) bool {
 		for _, d := range dropped {
 			if strings.HasPrefix(key, d) {

@@ -166,7 +166,7 @@ func (r *run) prepare(ctx context.Context, c *Case) ([]*directive, error) {
 		}
 		rest = rest[1:]
 	}
-	r.registry = wrapped(r.pipeline.Registry(), r)
+	r.registry = r.pipeline.Registry().Wrapped(func(c spi.Connector) spi.Connector { return &connector{c, r} })
 	session, stmts, locate, err := r.pipeline.Prepare(r.registry, variables)
 	if err != nil {
 		return nil, err
