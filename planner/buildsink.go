@@ -71,13 +71,14 @@ func (b *builder) tableSink(n *Sink, l *logicalSink, s *stream) error {
 			return cannotTakeBack(l, s)
 		}
 		n.Spec.Mode = spi.AppendOnly
+		return nil
 	case spi.Retract:
 		n.Spec.Mode = changes
 	case spi.Upsert:
-		if !s.facts.isKey(pick(s.ids, info.key)) {
-			return b.keyMismatch(l, s)
-		}
 		n.Spec.Mode = spi.Upsert
+	}
+	if len(info.key) > 0 && !s.facts.isKey(pick(s.ids, info.key)) {
+		return b.keyMismatch(l, s)
 	}
 	return nil
 }
