@@ -26,8 +26,9 @@ type Decoder struct {
 	schemas        schemas
 	ignoreTruncate bool
 	clear          bool // a TRUNCATE empties the table
-	// rows says that there were rows without an envelope.
-	rows bool
+	// rows says that there were rows without an envelope, events that there were events, and untold that a warning was
+	// given of a tombstone before either.
+	rows, events, untold bool
 	// deleted is the message key of the last delete.
 	deleted []byte
 	version int64 // of the schema that the wrapped envelope reads by; 0 is none
@@ -142,6 +143,7 @@ func (d *Decoder) Decode(m spi.Message, out *spi.Out) error {
 		return d.noOp(m, e, &t)
 	}
 	rows := out.Batch.Len()
+	d.events = true
 	d.deleted = d.deleted[:0]
 	switch op := m.Value[e.op.Start]; op {
 	case 'c', 'r':

@@ -107,6 +107,33 @@ func TestDeleteByMessageKey(t *testing.T) {
 }
 
 // TestUnwrapped reads rows without an envelope.
+// A tombstone whose key cannot be read is nothing after change events, and an error after rows without an envelope.
+// Before either, as at a restart, it is told of once.
+func TestTombstoneWithoutKey(t *testing.T) {
+	const event, bare = `{"after":{"id":1,"v":"a"},"op":"c"}`, `{"id":1,"v":"a"}`
+	for _, c := range []struct {
+		before   []string
+		warnings int
+		fails    bool
+	}{{nil, 1, false}, {[]string{event}, 0, false}, {[]string{bare}, 0, true}} {
+		warnings := 0
+		s := open(t, spi.DecodeSpec{Columns: pairColumns, Mode: spi.Upsert, Key: []int{0}, Warn: func(string) { warnings++ }}, spi.Options{})
+		for _, value := range c.before {
+			if _, err := s.feed(`{"id":1}`, value); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 {
+			if got, err := s.feed("Struct{id=1}", ""); got != "" || (err != nil) != c.fails {
+				t.Errorf("after %v: %q %v", c.before, got, err)
+			}
+		}
+		if warnings != c.warnings {
+			t.Errorf("after %v: %d warnings", c.before, warnings)
+		}
+	}
+}
+
 func TestUnwrapped(t *testing.T) {
 	s := open(t, spi.DecodeSpec{Columns: pairColumns, Mode: spi.Upsert, Key: []int{0}}, nil)
 	const schema = `{"schema":{"type":"struct","fields":[{"type":"int32","field":"id"},{"type":"string","field":"v"}]},"payload":`
