@@ -23,6 +23,7 @@ import (
 // TestScripts runs the scripts of testdata/scripts; see script. Times, rates and memory are shown as N.
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
+		t.Parallel()
 		s := newScript(t)
 		datadriven.RunTest(t, path, s.step)
 	})
@@ -39,13 +40,19 @@ func TestScripts(t *testing.T) {
 //	                       input; see startTroubled
 //	hold DIR               holds a state directory as a process does that runs on it
 //
-// in a folder of its own; see workspace.
+// in a folder of its own; see workspace. No other script sees its jobs.
 type script struct {
 	dir string
 	env []string
 }
 
-func newScript(t *testing.T) *script { return &script{dir: workspace(t)} }
+func newScript(t *testing.T) *script {
+	jobs, err := os.MkdirTemp(filepath.Dir(binary), "jobs-") // the names of sockets are short
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &script{dir: workspace(t), env: []string{"XDG_RUNTIME_DIR=" + jobs}}
+}
 
 func (s *script) step(t *testing.T, d *datadriven.TestData) string {
 	switch d.Cmd {
@@ -63,7 +70,7 @@ func (s *script) step(t *testing.T, d *datadriven.TestData) string {
 		if len(d.CmdArgs) > 0 {
 			fault = d.CmdArgs[0].String()
 		}
-		s.env = []string{brokersVariable + "=" + startTroubled(t, fault, d.Input)}
+		s.env = append(s.env, brokersVariable+"="+startTroubled(t, fault, d.Input))
 		return ""
 	case "hold":
 		store, err := enginestate.Open(enginestate.Options{Dir: filepath.Join(s.dir, d.CmdArgs[0].Key)})

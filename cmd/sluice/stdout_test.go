@@ -31,7 +31,7 @@ INSERT INTO shown SELECT u.id, u.firstname, v.n FROM users u JOIN (SELECT id, CO
 func TestStandardOutput(t *testing.T) {
 	running, stopped := filepath.Join(t.TempDir(), "running"), filepath.Join(t.TempDir(), "stopped")
 	job := start(t, strings.ReplaceAll(joinedSQL, "-%s", t.Name()), "run", "--parallelism", "1", "--state-dir", running, "-")
-	defer func() { job.signal(syscall.SIGTERM); job.end() }()
+	t.Cleanup(func() { job.signal(syscall.SIGTERM); job.end() })
 	broker := "KAFKA_BROKERS=" + startTroubled(t, "", string(read(t, filepath.Join(repository(t), "examples/users-domains/events.jsonl"))))
 	sluice(t, t.TempDir(), usersSQL, "run", "--set-var", broker, "--state-dir", stopped, "-").succeeded(t)
 	waitFor(t, "RUNNING", "status", running)
@@ -54,7 +54,7 @@ func TestStandardOutput(t *testing.T) {
 		"sluice run":                   {{"--quiet", "-"}},
 		"sluice sql":                   {{"-e", "SELECT 1 AS one"}, {"-e", `\?`}},
 		"sluice state":                 {{}},
-		"sluice state info":            {{stopped}},
+		"sluice state info":            {{running}},
 		"sluice status":                {{running}, {"--format", "json", running}},
 		"sluice sweep":                 {{"--set-var", broker, "--table", "users", "--since-timestamp", "0", stopped, "-"}},
 		"sluice test":                  {{"examples/users-domains"}, {"--format", "junit", "examples/users-domains"}},
@@ -67,7 +67,7 @@ func TestStandardOutput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer left.Close()
+	t.Cleanup(func() { left.Close() })
 	if err := gone.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestStandardOutput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer unwritable.Close()
+	t.Cleanup(func() { unwritable.Close() })
 
 	root := newRoot(newSourceTexts())
 	root.InitDefaultCompletionCmd("")
@@ -87,6 +87,7 @@ func TestStandardOutput(t *testing.T) {
 		for _, args := range printing[name] {
 			line := append(strings.Fields(name)[1:], args...)
 			t.Run(strings.Join(append([]string{name}, args...), " "), func(t *testing.T) {
+				t.Parallel()
 				to := func(stdout *os.File) outcome {
 					t.Helper()
 					ctx, cancel := context.WithTimeout(context.Background(), runTimeout)
