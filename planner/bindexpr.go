@@ -68,6 +68,8 @@ func (b *binder) expr(e ast.Expr, sc *scope) (expr.Expr, error) {
 		return b.negated(e.Pos, e.Not, x, err)
 	case *ast.Case:
 		return b.caseExpr(e, sc)
+	case *ast.Quantified:
+		return b.quantified(e, sc)
 	case *ast.Cast:
 		return b.cast(e, sc)
 	case *ast.Call:

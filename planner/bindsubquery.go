@@ -109,9 +109,11 @@ func holdsQuery(e ast.Expr) bool {
 // isQuery reports whether e is a subquery, or asks one for a match.
 func isQuery(e ast.Expr) bool {
 	switch e := e.(type) {
-	case *ast.Subquery, *ast.Exists, *ast.Quantified:
+	case *ast.Subquery, *ast.Exists:
 		return true
 	case *ast.In:
+		return e.Query != nil
+	case *ast.Quantified:
 		return e.Query != nil
 	}
 	return false
