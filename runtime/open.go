@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sluicesql/sluice/connectors/spi"
@@ -321,13 +322,13 @@ func (j *Job) startReplay() {
 }
 
 // close lets go of everything that open opened, after err ended the job, and returns err with what failed in closing.
-// A failure of the kind that ended the job is not told again: files cannot be closed well on the disk that is full. No
-// task runs.
+// A failure of a kind is told once: no file can be closed well on the disk that is full. No task runs.
 func (j *Job) close(err error) error {
 	errs := []error{err}
-	code := fault.Of(err)
 	closed := func(cerr error) {
-		if cerr != nil && !errors.Is(err, cerr) && (code == "" || fault.Of(cerr) != code) {
+		code := fault.Of(cerr)
+		told := slices.ContainsFunc(errs, func(e error) bool { return errors.Is(e, cerr) || code != "" && fault.Of(e) == code })
+		if cerr != nil && !told {
 			errs = append(errs, cerr)
 		}
 	}
