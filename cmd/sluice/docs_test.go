@@ -96,7 +96,7 @@ func runBlock(t *testing.T, root string, b block) outcome {
 	if !strings.Contains(b.text, "go run ") {
 		return runScript(t, workspace(t), b.text)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), runTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*runTimeout) // nothing may have been compiled before
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-e", "-c", b.text)
 	cmd.Dir, cmd.WaitDelay = root, command(ctx, root).WaitDelay
