@@ -19,6 +19,10 @@ func (b *builder) sink(l *logicalSink) (*Sink, error) {
 		s = b.materialise(l, b.narrow(s, need))
 	}
 	s = b.project(s, passed(l.ids), nil)
+	if l.unique { // the projections may be one by now, and no longer tell what follows from what
+		s.facts = s.facts.clone()
+		s.facts.addKey(pick(s.ids, l.sink.key))
+	}
 	n := &Sink{}
 	if l.sink == nil {
 		b.resultSink(n, l, s)

@@ -124,11 +124,8 @@ func (b *builder) scan(src *sourceInfo, all, cols []int, mode spi.Mode) *stream 
 		// Rows without columns would be a special case for every decoder: one column is read all the same.
 		cols = all[:1]
 	}
-	f := newFacts()
+	f := tableFacts(src.table, all)
 	pk := pick(all, src.table.PrimaryKey)
-	if len(pk) > 0 {
-		f.addKey(pk)
-	}
 	n := &Scan{Connector: src.table.Connector, Table: src.table.Name}
 	n.Props = b.derive(cols, mode, f, src.traits.Bounded, nil)
 	n.Spec = spi.Scan{Table: src.spec, Mode: mode, DeadLetters: src.traits.DeadLetters, Readers: src.traits.Parallelism, TimeZone: b.zone}
@@ -160,10 +157,7 @@ func (b *builder) sharedTable(c *chain, need colSet) *stream {
 		base = b.makeBase(t)
 		b.bases[t] = base
 	}
-	f := newFacts()
-	if pk := c.pk(); len(pk) > 0 {
-		f.addKey(pk)
-	}
+	f := tableFacts(t, c.scan.ids)
 	var rest []expr.Expr
 	for _, e := range c.conds {
 		if containsExpr(base.common, c.toTable(e)) {

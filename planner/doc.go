@@ -10,6 +10,7 @@
 //	rules.go         the list of rewrites, by phase; each rule in a file of its own (rule*.go)
 //	build*.go        logical trees into physical nodes
 //	facts.go         what both know of a node's rows: unique keys, equal columns, constants
+//	dependency.go    and which columns determine others
 //	explain.go       the plan as text
 //
 // All mistakes in SQL are *ast.Error: file, line, column, what is wrong, what to do.

@@ -10,7 +10,7 @@ import (
 const maxKeys = 16
 
 // facts are what holds for all rows of a node: which columns identify a row, which are equal to each other
-// in every row, and which have one value only.
+// in every row, which have one value only, and which determine others.
 type facts struct {
 	// keys are sets of column numbers, sorted, none within another. An empty one says that there is one row
 	// at most.
@@ -20,6 +20,8 @@ type facts struct {
 	equal map[int]int
 	// consts are representatives of classes with a single value.
 	consts map[int]bool
+	// deps are the functional dependencies that hold beside the keys.
+	deps []dependency
 	// filled are columns that an outer join fills up with NULLs.
 	filled colSet
 }
@@ -29,6 +31,7 @@ func newFacts() *facts { return &facts{equal: map[int]int{}, consts: map[int]boo
 func (f *facts) clone() *facts {
 	g := newFacts()
 	g.keys = append(g.keys, f.keys...)
+	g.deps = append(g.deps, f.deps...)
 	for k, v := range f.equal {
 		g.equal[k] = v
 	}
@@ -87,13 +90,7 @@ func (f *facts) reduce(cols []int) []int {
 
 // isKey reports whether cols hold a unique key.
 func (f *facts) isKey(cols []int) bool {
-	r := f.reduce(cols)
-	for _, k := range f.keys {
-		if subset(f.reduce(k), r) {
-			return true
-		}
-	}
-	return false
+	return len(f.keys) > 0 && f.tellsKey(f.closure(cols))
 }
 
 // addKey adds a key, and keeps the set free of keys within others.
@@ -152,11 +149,7 @@ func (f *facts) find(cols []int, id int) int {
 func factsOf(r rel) *facts {
 	switch r := r.(type) {
 	case *relScan:
-		f := newFacts()
-		if pk := r.src.table.PrimaryKey; len(pk) > 0 {
-			f.addKey(pick(r.ids, pk))
-		}
-		return f
+		return tableFacts(r.src.table, r.ids)
 	case *relValues:
 		f := newFacts()
 		if len(r.rows) <= 1 {
@@ -203,6 +196,16 @@ func factsOf(r rel) *facts {
 	panic("planner: unknown logical node")
 }
 
+// tableFacts are those of the rows of a table with the columns ids.
+func tableFacts(t *Table, ids []int) *facts {
+	f := newFacts()
+	if len(t.PrimaryKey) > 0 {
+		f.addKey(pick(ids, t.PrimaryKey))
+		f.determine(ids)
+	}
+	return f
+}
+
 // facts translates the body's facts into this reference's numbers.
 func (s *relShared) facts() *facts {
 	inner := factsOf(s.def.body)
@@ -210,6 +213,8 @@ func (s *relShared) facts() *facts {
 	for _, k := range inner.visible(s.def.ids) {
 		f.addKey(pick(s.ids, k))
 	}
+	f.determine(s.ids)
+	f.translate(inner, s.def.ids, s.ids)
 	for i, a := range s.def.ids {
 		if inner.filled[a] {
 			f.filled[s.ids[i]] = true
@@ -256,6 +261,8 @@ func (f *facts) extend(items []extendItem) {
 			f.merge(it.id, c.Index)
 		} else if isConst(it.e) {
 			f.consts[f.rep(it.id)] = true
+		} else {
+			f.computed(it)
 		}
 	}
 	f.rekey()
@@ -283,6 +290,9 @@ func joinFacts(l, r *facts, keyL, keyR []int) *facts {
 		f.filled[k] = true
 	}
 	f.keys = nil
+	for _, d := range r.deps {
+		f.addDependency(d.by, d.cols)
+	}
 	for i := range keyL {
 		f.merge(keyL[i], keyR[i])
 	}
@@ -323,7 +333,9 @@ func (o *relOuter) facts(l, r *facts, left, right []int) *facts {
 	for _, id := range right {
 		f.filled[id] = true
 	}
+	f.deps = o.filledDependencies(l, r)
 	if o.kind == LeftJoin && (o.single != "" || r.isKey(o.keyR)) {
+		f.determine(right)
 		return f // a left row has one row
 	}
 	if o.kind == FullJoin {

@@ -18,14 +18,15 @@ func (j *logicalJob) materialiseSinks() error {
 			continue
 		}
 		f := factsOf(s.in)
-		unique := f.isKey(pick(s.ids, s.sink.key))
+		s.unique = f.isKey(pick(s.ids, s.sink.key))
 		switch s.materialise = strings.ToUpper(j.upsertMaterialise); {
 		case s.materialise == "FORCE":
-		case unique || s.materialise == "NONE":
+		case s.unique || s.materialise == "NONE":
 			continue
 		}
-		if s.order = s.ids; len(f.keys) > 0 {
-			s.order = f.keys[0]
+		out := s.in.out()
+		if s.order = s.ids; len(f.visible(out)) > 0 {
+			s.order = pick(out, f.visible(out)[0])
 		} else if ids := j.arrival(s.in); ids != nil {
 			s.order = ids
 		}
@@ -36,7 +37,7 @@ func (j *logicalJob) materialiseSinks() error {
 // materialise keeps the rows by the sink's key and shows of each the one with the greatest unique key.
 func (b *builder) materialise(l *logicalSink, s *stream) *stream {
 	key := pick(l.ids, l.sink.key)
-	w := &relWindow{partition: dedup(key), limit: &RankLimit{Kind: expr.WindowRowNumber, Lo: 1, Hi: 1}}
+	w := &relWindow{in: l.in, partition: dedup(key), limit: &RankLimit{Kind: expr.WindowRowNumber, Lo: 1, Hi: 1}}
 	var names []string
 	for _, id := range l.order {
 		if !slices.Contains(key, id) {

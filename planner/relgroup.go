@@ -57,11 +57,14 @@ func (c *aggCall) reads(s colSet) {
 	}
 }
 
-// facts are those of the input that speak of the group's key, which is a key.
+// facts are those of the input that speak of the group's key, which is a key: some of its columns are, where they
+// determine the others.
 func (a *relAggregate) facts(in *facts) *facts {
 	f := in.clone()
+	f.determine(a.keys) // a key of the input that is within the group's
 	f.keys = nil
-	f.addKey(a.keys)
+	f.addKey(f.determinant(a.keys))
+	f.determine(a.out())
 	return f
 }
 
@@ -197,12 +200,13 @@ func (w *relWindow) facts(in *facts) *facts {
 		}
 	}
 	if l := w.limit; l != nil && l.Kind == expr.WindowRowNumber && l.Hi > 0 && l.Hi <= max(l.Lo, 1) {
-		f.addKey(w.partition)
+		f.addKey(f.determinant(w.partition))
 		for i := range w.calls {
 			f.consts[f.rep(w.calls[i].id)] = true
 		}
 		f.rekey()
 	}
+	f.determine(w.out())
 	return f
 }
 

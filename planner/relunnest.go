@@ -31,6 +31,7 @@ func (u *relUnnest) facts(in *facts) *facts {
 		for _, k := range keys {
 			f.addKey(append(slices.Clone(k), u.ids[len(u.ids)-1]))
 		}
+		f.determine(u.ids)
 	}
 	return f
 }

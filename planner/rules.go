@@ -63,6 +63,8 @@ type logicalSink struct {
 	at    insertPlace
 	// order are the columns by which the rows of one key of the sink are ordered; nil where there is one at most.
 	order []int
+	// unique says that no two rows have one key of the sink.
+	unique bool
 	// materialise is the value of table.exec.sink.upsert-materialize.
 	materialise string
 }

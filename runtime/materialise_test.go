@@ -172,30 +172,38 @@ func runInto(t *testing.T, hub *memconn.Hub, shards, rows int, sql string) (*pla
 
 // greatestByAge is what the table holds at the end of the events.
 func greatestByAge(events [][]memconn.Event) map[int64]string {
-	users := map[int64][]row.Datum{}
-	for _, part := range events {
-		for _, e := range part {
-			if e.After != nil {
-				users[e.After[0].I] = e.After
-			} else {
-				delete(users, e.Before[0].I)
-			}
-		}
-	}
 	best := map[int64]int64{}
 	want := map[int64]string{}
-	for id, u := range users {
+	for id, u := range lastByKey(events) {
 		if u[2].Null {
 			continue
 		}
 		age := u[2].I
 		if at, ok := best[age]; !ok || id > at {
-			name := "NULL"
-			if !u[1].Null {
-				name = string(u[1].B)
-			}
-			best[age], want[age] = id, fmt.Sprintf("%d|%d|%s", age, id, name)
+			best[age], want[age] = id, fmt.Sprintf("%d|%d|%s", age, id, nameOf(u))
 		}
 	}
 	return want
+}
+
+// lastByKey are the rows at the end of the events of a table whose key is its first column.
+func lastByKey(events [][]memconn.Event) map[int64][]row.Datum {
+	rows := map[int64][]row.Datum{}
+	for _, part := range events {
+		for _, e := range part {
+			if e.After != nil {
+				rows[e.After[0].I] = e.After
+			} else {
+				delete(rows, e.Before[0].I)
+			}
+		}
+	}
+	return rows
+}
+
+func nameOf(user []row.Datum) string {
+	if user[1].Null {
+		return "NULL"
+	}
+	return string(user[1].B)
 }

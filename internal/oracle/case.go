@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/sluicesql/sluice/connectors/spi"
+	"github.com/sluicesql/sluice/engine/keyenc"
+	"github.com/sluicesql/sluice/engine/row"
 	"github.com/sluicesql/sluice/engine/state"
 	"github.com/sluicesql/sluice/engine/state/statetest"
 	"github.com/sluicesql/sluice/engine/types"
@@ -128,6 +130,7 @@ type run struct {
 	fs    state.FS // in memory: opening a state directory would be most of the time
 	rng   *rand.Rand
 	types []types.Type
+	keys  [][]int           // unique ones of the result, as the plan has them
 	shown map[uint64]string // complete epochs of killed runs, to be shown again alike
 
 	mu    sync.Mutex
@@ -184,7 +187,7 @@ func (r *run) start(shards int, crash bool) (ended bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	r.types = plan.Sinks[0].Input.Out().Types()
+	r.types, r.keys = plan.Sinks[0].Input.Out().Types(), plan.Sinks[0].Keys
 	after := uint64(r.rng.IntN(12)) // epochs until the crash
 	var done uint64
 	var stuck error
@@ -280,6 +283,7 @@ func (r *run) check(engine Engine) error {
 	}
 	at := map[string]int64{}
 	have := map[string]int{}
+	rows := map[string]int{} // by their bytes
 	var want map[string]int
 	for n := uint64(1); n <= r.last; n++ {
 		moved := r.advance(tables, at, r.cuts[n])
@@ -296,6 +300,9 @@ func (r *run) check(engine Engine) error {
 			if have[text] += ch.Op.Weight(); have[text] == 0 {
 				delete(have, text)
 			}
+			if rows[exact] += ch.Op.Weight(); rows[exact] == 0 {
+				delete(rows, exact)
+			}
 		}
 		if moved || want == nil {
 			var err error
@@ -306,6 +313,9 @@ func (r *run) check(engine Engine) error {
 		if !maps.Equal(have, want) && !r.constantsPending(n) {
 			return &Difference{Epoch: n, Got: multiset(have), Want: multiset(want), Changes: strings.Join(shown, ", ")}
 		}
+		if err := r.checkKeys(rows); err != nil {
+			return fmt.Errorf("after epoch %d %w", n, err)
+		}
 	}
 	for table, parts := range r.Events {
 		for p, events := range parts {
@@ -313,6 +323,21 @@ func (r *run) check(engine Engine) error {
 			if _, used := at[key]; used && at[key] != int64(len(events)) {
 				return fmt.Errorf("%s was read to %d of %d", key, at[key], len(events))
 			}
+		}
+	}
+	return nil
+}
+
+// checkKeys holds the result to the unique keys that the plan knows of it.
+func (r *run) checkKeys(rows map[string]int) error {
+	for _, k := range r.keys {
+		cols, seen := keyenc.Columns(r.types, k), map[string]string{}
+		for exact, n := range rows {
+			key := string(keyenc.Append(nil, row.Row(exact), cols))
+			if other, twice := seen[key]; twice || n > 1 {
+				return fmt.Errorf("the columns %v are no key: there is %s, %d times, and %q", k, Text(row.Row(exact), r.types), n, other)
+			}
+			seen[key] = exact
 		}
 	}
 	return nil
