@@ -22,7 +22,7 @@ var rules = []struct {
 		{"share views that hold state, or give another value each time, and have several references", (*logicalJob).shareViews},
 	}},
 	{"simplify", []rule{
-		{"fold constants", (*logicalJob).foldConstants},
+		{"fold constants, and make lists of long ORs", (*logicalJob).foldConstants},
 	}},
 	{"push", []rule{
 		{"push predicates down through projections and joins, and derive them from equalities", (*logicalJob).pushPredicates},
@@ -302,7 +302,7 @@ func renumbered(r rel, f func(int) int) rel {
 	panic("planner: a view is renumbered before it is resolved")
 }
 
-// foldConstants folds all expressions, and drops conditions that are TRUE.
+// foldConstants folds all expressions, drops conditions that are TRUE, and makes lists of long ORs.
 func (j *logicalJob) foldConstants() error {
 	var fold func(rel) (rel, error)
 	fold = func(r rel) (rel, error) {
@@ -336,7 +336,7 @@ func (j *logicalJob) foldConds(conds []expr.Expr) []expr.Expr {
 	for _, c := range conds {
 		for _, f := range expr.Conjuncts(expr.Fold(c, j.ctx)) {
 			if !isTrue(f) {
-				out = append(out, f)
+				out = append(out, inLists(f))
 			}
 		}
 	}
