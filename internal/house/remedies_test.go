@@ -2,11 +2,6 @@ package house
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
-	"path"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,37 +16,20 @@ var withoutRemedy = map[string][]string{
 
 // Every error with a code says what to do, unless it wraps one that may know better.
 func TestErrorsHaveRemedies(t *testing.T) {
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
 	n := 0
-	err = filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
-			return err
+	for _, f := range sourceFiles(t) {
+		if f.test {
+			continue
 		}
-		fset := token.NewFileSet()
-		f, err := parser.ParseFile(fset, file, nil, 0)
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(root, file)
-		if err != nil {
-			return err
-		}
-		for _, decl := range f.Decls {
+		for _, decl := range f.syntax.Decls {
 			calls, bare := remedyless(decl)
 			n += calls
 			for _, c := range bare {
-				if !exempt(path.Dir(filepath.ToSlash(rel)), c) {
-					t.Errorf("%s:%d: an error of code %s that says nobody what to do: add .Fix", rel, fset.Position(c.Pos()).Line, codeOf(c))
+				if !exempt(f.folder, c) {
+					t.Errorf("%s: an error of code %s that says nobody what to do: add .Fix", f.fset.Position(c.Pos()), codeOf(c))
 				}
 			}
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	if n < 150 {
 		t.Errorf("only %d errors found", n)
