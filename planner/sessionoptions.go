@@ -89,7 +89,7 @@ var sessionOptions = append([]sessionOption{
 		Help: "how the result of a SELECT is shown: CHANGELOG prints a line a change, TABLEAU the same in columns, TABLE the rows. In `sluice sql` unbounded results are shown as a live table unless it is set"}},
 	{Option: spi.Option{Name: OptResultMaxRows, Kind: spi.IntOption, Default: "1000000",
 		Help: "the number of rows that a result shown as a table may have"}},
-	{Option: spi.Option{Name: OptMemoryBudget, Kind: spi.MemoryOption, Default: "1 gb",
+	{Option: spi.Option{Name: OptMemoryBudget, Kind: spi.MemoryOption, Default: "1536 mb",
 		Help: "the memory for state and buffers: what is hot, what waits to be written or read, and the disk store's caches"}},
 	{Option: spi.Option{Name: OptEpochMaxAge, Kind: spi.DurationOption, Default: "100 ms",
 		Help: "an epoch closes at this age at the latest; it closes at once when the sources have nothing more to give"}},

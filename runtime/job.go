@@ -76,7 +76,7 @@ const (
 
 // Defaults of Config.
 const (
-	DefaultMemoryBudget       = 1 << 30
+	DefaultMemoryBudget       = 1536 << 20 // holds workload M of docs/performance.md, of seven million rows
 	DefaultCheckpointInterval = time.Second
 	DefaultEpochMaxAge        = 100 * time.Millisecond
 	DefaultEpochMaxRows       = 64 << 10
