@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -78,7 +77,7 @@ func deadLettersAcrossCrashes(t *testing.T, exactly bool) {
 		}
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
-	const records = 600
+	const records = 2000
 	bad, count := map[string]bool{}, 0
 	var in []embed.Record
 	for i := range records {
@@ -108,8 +107,7 @@ func deadLettersAcrossCrashes(t *testing.T, exactly bool) {
 	plan, dir := kafkaPlan(t, b, strings.ReplaceAll(deadLetterSQL, "$DEAD", map[bool]string{true: once}[exactly])), t.TempDir()
 	kills := 0
 	for run := 0; ; run++ {
-		var reached sync.Once
-		hit := make(chan struct{})
+		started, killed := make(chan *runtime.Job, 1), false
 		after := uint64(1 + rng.IntN(6))
 		first := uint64(0)
 		job, err := runtime.Start(context.Background(), runtime.Config{
@@ -118,31 +116,25 @@ func deadLettersAcrossCrashes(t *testing.T, exactly bool) {
 				if first == 0 {
 					first = epoch
 				}
-				if epoch >= first+after && run < 25 {
-					reached.Do(func() { close(hit) })
+				if epoch >= first+after && run < 25 && !killed {
+					killed = true
+					(<-started).Kill() // here, before another epoch is done
 				}
 			}},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		ended := make(chan error, 1)
-		go func() { ended <- job.Wait() }()
-		select {
-		case <-hit:
+		started <- job
+		switch err := job.Wait(); {
+		case killed:
 			kills++
-			job.Kill()
-			<-ended //nolint:errcheck // it was killed
 			if _, err := kadm.NewClient(cl).CreatePartitions(t.Context(), 1, "out"); err != nil {
 				t.Fatal(err)
 			}
 			continue
-		case err := <-ended:
-			if err != nil {
-				t.Fatal(err)
-			}
-		case <-time.After(2 * time.Minute):
-			t.Fatal("the job does not end")
+		case err != nil:
+			t.Fatal(err)
 		}
 		break
 	}
